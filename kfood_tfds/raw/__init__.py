@@ -1,0 +1,1 @@
+"""Reads the archive as downloaded: members, classes, crop boxes, images, splits."""

@@ -1,0 +1,131 @@
+"""Mean and standard deviation per channel as sums that can be merged.
+
+The sums are whole numbers: the values of 8-bit pixels and their squares. They are exact, so neither
+the order of the images nor the way they were parted among workers changes a bit of the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfood_tfds.raw.errors import KfoodError
+
+CHANNELS = 3
+_TOP = 255
+
+
+class ChannelSumsError(KfoodError):
+    """Pixels of another form than uint8[..., 3], or figures asked of no pixels at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSums:
+    """Sums over pixels, per channel in the order R, G, B.
+
+    Attributes:
+      count: Number of pixels.
+      totals: Sum of the values 0..255.
+      squares: Sum of their squares.
+      images: Number of images that were added.
+    """
+
+    count: int = 0
+    totals: tuple[int, int, int] = (0, 0, 0)
+    squares: tuple[int, int, int] = (0, 0, 0)
+    images: int = 0
+
+    def add(self, pixels: NDArray[Any]) -> ChannelSums:
+        """Returns the sums with those of one image more.
+
+        Args:
+          pixels: uint8[height, width, 3], or uint8[n, height, width, 3] for n images of one size.
+
+        Raises:
+          ChannelSumsError: The array has another dtype or shape.
+        """
+        array = np.asarray(pixels)
+        if array.dtype != np.uint8 or array.ndim not in (3, 4) or array.shape[-1] != CHANNELS:
+            raise ChannelSumsError(
+                "Channel sums are taken of RGB pixels as decoded, uint8[height, width, 3]; scale "
+                f"them afterwards. Received: {array.dtype}{list(array.shape)}"
+            )
+        rows = np.ascontiguousarray(array.reshape(-1, CHANNELS).T)
+        squared = rows.astype(np.uint16)
+        squared *= squared  # 255 * 255 still fits 16 bits
+        return self.merge(
+            ChannelSums(
+                rows.shape[1],
+                _whole(rows.sum(axis=1, dtype=np.int64)),
+                _whole(squared.sum(axis=1, dtype=np.int64)),
+                1 if array.ndim == 3 else array.shape[0],
+            )
+        )
+
+    def merge(self, other: ChannelSums) -> ChannelSums:
+        """Returns the sums over the pixels of both."""
+        return ChannelSums(
+            self.count + other.count,
+            _added(self.totals, other.totals),
+            _added(self.squares, other.squares),
+            self.images + other.images,
+        )
+
+    @property
+    def mean(self) -> tuple[float, float, float]:
+        """Mean of the pixels as R, G, B in 0..1.
+
+        Raises:
+          ChannelSumsError: There are no pixels.
+        """
+        self._check_count()
+        return _triple(float(Fraction(total, self.count * _TOP)) for total in self.totals)
+
+    @property
+    def std(self) -> tuple[float, float, float]:
+        """Standard deviation of the pooled pixels (numpy's, ddof=0) as R, G, B in 0..1.
+
+        Raises:
+          ChannelSumsError: There are no pixels.
+        """
+        self._check_count()
+        # n * sum(x^2) - sum(x)^2 in whole numbers: no cancellation, as there would be in floats.
+        return _triple(
+            math.sqrt(Fraction(self.count * square - total * total, (self.count * _TOP) ** 2))
+            for total, square in zip(self.totals, self.squares, strict=True)
+        )
+
+    def _check_count(self) -> None:
+        if not self.count:
+            raise ChannelSumsError(
+                "No pixels were added, so there is no mean and no standard deviation. "
+                "Check that the split has images. Received: count=0"
+            )
+
+
+def merge_sums(parts: Iterable[ChannelSums]) -> ChannelSums:
+    """Returns the sums over all parts; of none, the sums over no pixels."""
+    result = ChannelSums()
+    for part in parts:
+        result = result.merge(part)
+    return result
+
+
+def _added(left: tuple[int, int, int], right: tuple[int, int, int]) -> tuple[int, int, int]:
+    return (left[0] + right[0], left[1] + right[1], left[2] + right[2])
+
+
+def _whole(values: NDArray[np.int64]) -> tuple[int, int, int]:
+    red, green, blue = (int(value) for value in values)
+    return (red, green, blue)
+
+
+def _triple(values: Iterable[float]) -> tuple[float, float, float]:
+    red, green, blue = values
+    return (red, green, blue)

@@ -102,7 +102,7 @@ class CropTable:
 
 @dataclass(frozen=True, slots=True)
 class CropBox:
-    """A box in whole pixels of the upright image; `ymax` and `xmax` lie just outside (half-open)."""
+    """A box in whole pixels of the upright image, half-open: `ymax` and `xmax` lie just outside."""
 
     ymin: int
     xmin: int
@@ -214,7 +214,9 @@ def place_crop(
         return PlacedCrop(whole, "missing", "")
     values, reason = _box_values(row, two_value_boxes)
     if values is None:
-        return PlacedCrop(whole, "unusable", _join(reason, row.note))
+        # The text of an invalid row is quoted in the reason, its words with it.
+        said = reason if row.form == "invalid" else _join(reason, row.note)
+        return PlacedCrop(whole, "unusable", said)
     return _fit(values, whole, orientation, _join(reason, row.note))
 
 

@@ -195,20 +195,21 @@ def save_png(sheet: Image.Image, path: str | os.PathLike[str]) -> None:
     sheet.save(path, format="PNG", optimize=True)
 
 
-def draw_box(picture: Image.Image, box: Box) -> None:
+def draw_box(picture: Image.Image, box: Box, width: int = 3) -> None:
     """Draws a crop box onto an RGB picture: a line with a light edge, seen on any ground.
 
     Args:
         picture: Changed in place.
         box: ``(ymin, xmin, ymax, xmax)`` in 0..1; the line lies inside it.
+        width: Width of the line in pixels, without its edge.
     """
     ymin, xmin, ymax, xmax = (min(max(value, 0.0), 1.0) for value in box)
     left, right = round(xmin * picture.width), round(xmax * picture.width) - 1
     top, bottom = round(ymin * picture.height), round(ymax * picture.height) - 1
     corners = [(left, top), (max(right, left), max(bottom, top))]
     draw = ImageDraw.Draw(picture)
-    draw.rectangle(corners, outline=BOX_EDGE, width=4)
-    draw.rectangle(corners, outline=BOX_LINE, width=3)
+    draw.rectangle(corners, outline=BOX_EDGE, width=width + 1)
+    draw.rectangle(corners, outline=BOX_LINE, width=width)
 
 
 def _draw_tile(sheet: Image.Image, tile: Tile, corner: tuple[int, int], side: int) -> None:

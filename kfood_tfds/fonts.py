@@ -115,7 +115,7 @@ def display_name(food_class: Named, font: LabelFont) -> str:
     """Returns the Korean name of a class where the font draws it, else the romanised one."""
     if font.hangul:
         return unicodedata.normalize("NFC", food_class.name)
-    return food_class.romanized
+    return food_class.romanized or food_class.name
 
 
 def draws_hangul(path: str | os.PathLike[str], index: int = 0) -> bool:

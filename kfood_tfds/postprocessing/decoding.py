@@ -1,12 +1,142 @@
-"""From image bytes and a pending window to pixels."""
+"""From image bytes and a pending window to pixels.
+
+A window is int32[4] ``(y, x, height, width)`` in pixels of the image under ``"image"``; int32[n, 4] are
+several of one size. JPEGs are decoded inside the window only. TensorFlow's default DCT is used
+throughout, because ``tf.io.decode_image``, and so TFDS, offers no other: pixels are the same whether
+TFDS decodes or this module.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import tensorflow as tf
+
+IMAGE = "image"
 WINDOW = "window"
+
+# libjpeg interpolates chroma from the neighbouring column, which a cropped decode has only inside its
+# window: two columns more on either side make the pixels equal to those of the whole image, bit for bit.
+_JPEG_COLUMNS = 2
+_BMP_BITS_AT = 28
+
+
+def is_encoded(example: dict[str, Any]) -> bool:
+    """Whether the example's image is still a string of bytes."""
+    return bool(tf.convert_to_tensor(example[IMAGE]).dtype == tf.string)
+
+
+def image_size(example: dict[str, Any]) -> Any:
+    """Returns int32[2]: height and width of the example's image, without decoding it.
+
+    Encoded images take it from the features ``height`` and ``width`` where they are there, else from
+    the header of the bytes.
+    """
+    image = tf.convert_to_tensor(example[IMAGE])
+    if image.dtype != tf.string:
+        return tf.shape(image)[-3:-1]
+    if "height" in example and "width" in example:
+        return tf.stack([tf.cast(example[key], tf.int32) for key in ("height", "width")])
+    return _by_format(
+        image,
+        lambda: tf.image.extract_jpeg_shape(image)[:2],
+        lambda: tf.abs(tf.io.decode_raw(tf.strings.substr(image, 18, 8), tf.int32)[::-1]),
+        lambda: tf.shape(tf.io.decode_image(image, channels=3, expand_animations=False))[:2],
+    )
+
+
+def pending_window(example: dict[str, Any]) -> Any:
+    """Returns the window that is still to be cut out: int32[4], the whole image if there is none."""
+    if WINDOW in example:
+        return example[WINDOW]
+    return tf.concat([tf.zeros([2], tf.int32), image_size(example)], axis=0)
 
 
 def decoded(example: dict[str, Any]) -> dict[str, Any]:
-    """Returns the example with ``"image"`` decoded to uint8[h, w, 3] and cut to its window."""
-    raise NotImplementedError
+    """Returns the example with its image as uint8[h, w, 3], cut to the window, which is then gone.
+
+    Several windows give [n, h, w, 3]. The feature ``crop`` is rewritten to the frame of the cut image.
+    Images that are decoded already are cut only, and keep their dtype.
+    """
+    result = dict(example)
+    image = tf.convert_to_tensor(example[IMAGE])
+    window = result.pop(WINDOW, None)
+    if window is not None and "crop" in example and window.shape.rank == 1:
+        result["crop"] = _moved_box(example["crop"], image_size(example), window)
+    if window is not None and window.shape.rank == 2:
+        result[IMAGE] = _several(example, window)
+    elif image.dtype == tf.string:
+        size = image_size(example) if window is not None else None
+        result[IMAGE] = decode(image, window, size)
+    elif window is not None:
+        result[IMAGE] = _cut(image, window)
+    return result
+
+
+def decode(data: Any, window: Any = None, size: Any = None) -> Any:
+    """Decodes image bytes inside a window.
+
+    Args:
+        data: Scalar string: JPEG, PNG or 24-bit BMP. What else TensorFlow decodes works too.
+        window: int32[4] inside the image; None for all of it.
+        size: int32[2], height and width of the image; needed with a window.
+
+    Returns:
+        uint8[height, width, 3], equal to the same part of the wholly decoded image.
+    """
+
+    def jpeg() -> Any:
+        if window is None:
+            return tf.io.decode_jpeg(data, channels=3)
+        left = tf.minimum(window[1], _JPEG_COLUMNS)
+        right = tf.minimum(size[1] - window[1] - window[3], _JPEG_COLUMNS)
+        wider = tf.stack([window[0], window[1] - left, window[2], window[3] + left + right])
+        pixels = tf.image.decode_and_crop_jpeg(data, wider, channels=3)
+        return tf.slice(pixels, tf.stack([0, left, 0]), tf.stack([window[2], window[3], 3]))
+
+    def bmp() -> Any:
+        bits = tf.io.decode_raw(tf.strings.substr(data, _BMP_BITS_AT, 2), tf.int16)[0]
+        # TensorFlow decodes palette BMPs to wrong pixels without an error.
+        check = tf.debugging.assert_equal(
+            bits, tf.constant(24, tf.int16), "A BMP must have 24 bits per pixel; convert it to PNG."
+        )
+        with tf.control_dependencies([check] if check is not None else []):
+            pixels = tf.io.decode_bmp(data, channels=3)
+        return pixels if window is None else _cut(pixels, window)
+
+    def other() -> Any:
+        pixels = tf.io.decode_image(data, channels=3, expand_animations=False)
+        return pixels if window is None else _cut(pixels, window)
+
+    return tf.ensure_shape(_by_format(data, jpeg, bmp, other), [None, None, 3])
+
+
+def _by_format(data: Any, jpeg: Any, bmp: Any, other: Any) -> Any:
+    head = tf.strings.substr(data, 0, 2)
+    return tf.cond(head == b"\xff\xd8", jpeg, lambda: tf.cond(head == b"BM", bmp, other))
+
+
+def _cut(image: Any, window: Any) -> Any:
+    begin = tf.stack([window[0], window[1], 0])
+    return tf.slice(image, begin, tf.stack([window[2], window[3], 3]))
+
+
+def _several(example: dict[str, Any], windows: Any) -> Any:
+    low = tf.reduce_min(windows[:, :2], axis=0)
+    high = tf.reduce_max(windows[:, :2] + windows[:, 2:], axis=0)
+    image = tf.convert_to_tensor(example[IMAGE])
+    around = tf.concat([low, high - low], axis=0)
+    if image.dtype == tf.string:
+        image = decode(image, around, image_size(example))
+    else:
+        image = _cut(image, around)
+    count = windows.shape[0]
+    offset = tf.concat([low, tf.zeros([2], tf.int32)], axis=0)
+    return tf.stack([_cut(image, windows[index] - offset) for index in range(count)])
+
+
+def _moved_box(box: Any, size: Any, window: Any) -> Any:
+    """Returns ymin, xmin, ymax, xmax in 0..1 of the window for a box in 0..1 of the image."""
+    corners = tf.cast(box, tf.float32) * tf.cast(tf.tile(size, [2]), tf.float32)
+    corners -= tf.cast(tf.tile(window[:2], [2]), tf.float32)
+    return tf.clip_by_value(corners / tf.cast(tf.tile(window[2:], [2]), tf.float32), 0.0, 1.0)

@@ -61,6 +61,11 @@ class Op:
         """Does the work on a dict of its own, which it may change and return."""
         raise NotImplementedError
 
+    @property
+    def is_random(self) -> bool:
+        """Whether the op draws at random."""
+        return False
+
     def evaluation(self) -> tuple[Op, ...]:
         """Returns the steps that stand in for this one in evaluation and serving."""
         return (self,)
@@ -98,6 +103,11 @@ class RandomOp(Op):
     def __post_init__(self) -> None:
         """Checks the seed."""
         check_seed(self.seed)
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the op draws at random."""
+        return True
 
     def __call__(self, example: Mapping[str, Any], position: int = 0) -> Example:
         """Applies the op with the seed of this example; see ``Op``."""
@@ -186,11 +196,13 @@ def example_key(seed: int, epoch: Any, example_id: Any) -> Any:
 
 
 def op_seed(op: RandomOp, example: Mapping[str, Any], position: int) -> Any:
-    """Returns the op's int64[2] seed for this example.
+    """Returns the op's int64[2] seed for this example; None if it doesn't draw.
 
     Raises:
         ValueError: If the example has neither a seed nor an id.
     """
+    if not op.is_random:
+        return None
     if SEED in example:
         key = example[SEED]
     elif "id" in example:

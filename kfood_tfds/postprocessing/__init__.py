@@ -1,0 +1,28 @@
+"""From encoded examples to what ``model.fit`` takes; by custom imported as ``pp``."""
+
+from __future__ import annotations
+
+import tensorflow_datasets as tfds
+
+from kfood_tfds.postprocessing.ops import BatchOp as BatchOp
+from kfood_tfds.postprocessing.ops import Op as Op
+from kfood_tfds.postprocessing.ops import PixelOp as PixelOp
+from kfood_tfds.postprocessing.ops import RandomOp as RandomOp
+from kfood_tfds.postprocessing.ops import RandomPixelOp as RandomPixelOp
+from kfood_tfds.postprocessing.pipeline import Pipeline as Pipeline
+from kfood_tfds.postprocessing.pixels import Decode as Decode
+from kfood_tfds.postprocessing.pixels import MultiCrop as MultiCrop
+from kfood_tfds.postprocessing.pixels import RandomFlip as RandomFlip
+from kfood_tfds.postprocessing.pixels import Resize as Resize
+from kfood_tfds.postprocessing.presets import eval_pipeline as eval_pipeline
+from kfood_tfds.postprocessing.presets import train_pipeline as train_pipeline
+from kfood_tfds.postprocessing.values import Normalize as Normalize
+from kfood_tfds.postprocessing.values import OneHot as OneHot
+from kfood_tfds.postprocessing.values import Scale as Scale
+from kfood_tfds.postprocessing.windows import CentralSquare as CentralSquare
+from kfood_tfds.postprocessing.windows import CropToBox as CropToBox
+from kfood_tfds.postprocessing.windows import FixedWindow as FixedWindow
+from kfood_tfds.postprocessing.windows import RandomResizedCrop as RandomResizedCrop
+from kfood_tfds.postprocessing.windows import RandomSquare as RandomSquare
+
+SKIP_DECODING = {"image": tfds.decode.SkipDecoding()}

@@ -1,0 +1,208 @@
+"""Ops on colours: jitter and greyscale."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from kfood_tfds.postprocessing import checks, decoding, draws
+from kfood_tfds.postprocessing.decoding import IMAGE
+from kfood_tfds.postprocessing.ops import Example, Op, RandomPixelOp, require
+
+# Rec. 601 luma, in the 16-bit fractions of Pillow's convert("L"). With them float32 sums of bytes are
+# exact, in whatever order a machine adds.
+LUMA = (19595 / 65536, 38470 / 65536, 7471 / 65536)
+
+# Gains of the colour differences in PAL and NTSC: U = 0.492111 (B - Y), V = 0.877283 (R - Y).
+_GAIN_U = 0.492111
+_GAIN_V = 0.877283
+_WHITE = 255.0
+
+
+@dataclasses.dataclass(frozen=True)
+class ColorJitter(RandomPixelOp):
+    """Changes brightness, contrast, saturation and hue at random.
+
+    With factors b, c, s and a hue shift h, in turns, drawn for the example, each step is linear::
+
+        brightness   x1 = b x
+        contrast     x2 = c x1 + (1 - c) m1      m1: mean of the grey values of x1
+        saturation   x3 = s x2 + (1 - s) Y(x2)   Y: the grey value, 0.299 R + 0.587 G + 0.114 B
+        hue          x4 = x3 turned by -2 pi h in the IQ plane of YIQ; the grey value stays
+        result       x4, cut to 0..255
+
+    The four commute, because the last two keep the grey value and the first two scale it. So no order
+    needs to be drawn, and one 3x3 matrix and one offset do it all in a single pass::
+
+        x4 = b c (x M(s, h)) + b (1 - c) m       m: mean of the grey values of x
+
+    Values are cut to 0..255 once, at the end: bright colours survive a brightness step that contrast
+    then takes back, unlike with torchvision, which cuts after each step. Positive hues turn red towards
+    green, as in HSV.
+
+    ``keras.layers.RandomColorJitter`` draws in the order of calls, so that results depend on the number
+    of workers, and takes several times a JPEG's decoding. ``tf.image`` takes four passes, two of them
+    through HSV: about four times the time of this op.
+
+    Attributes:
+        brightness: Largest change of b from 1, or its bounds; 0.2 means (0.8, 1.2).
+        contrast: The same for c.
+        saturation: The same for s.
+        hue: Largest h, 0..0.5, or its bounds in -0.5..0.5.
+    """
+
+    brightness: draws.Range = 0.0
+    contrast: draws.Range = 0.0
+    saturation: draws.Range = 0.0
+    hue: draws.Range = 0.0
+
+    def __post_init__(self) -> None:
+        """Checks the fields."""
+        super().__post_init__()
+        self._bounds()
+
+    def draw(self, example: Example, seed: Any) -> Example:
+        """Sets ``"image"``: uint8 or float32[h, w, 3] in 0..255, as it came."""
+        bounds = self._bounds()
+        low, high = (tf.constant(side) for side in np.float32(list(bounds.values())).T)
+        values = draws.uniform(seed, [len(bounds)], low, high)
+        neutral = {"brightness": 1.0, "contrast": 1.0, "saturation": 1.0, "hue": 0.0}
+        drawn = {
+            name: values[index]
+            for index, (name, pair) in enumerate(bounds.items())
+            if pair != (neutral[name], neutral[name])
+        }
+        example[IMAGE] = adjust_color(example[IMAGE], **drawn)
+        return example
+
+    def _bounds(self) -> Mapping[str, tuple[float, float]]:
+        most = 10.0
+        return {
+            "brightness": draws.around("brightness", self.brightness, 1.0, 0.0, most),
+            "contrast": draws.around("contrast", self.contrast, 1.0, 0.0, most),
+            "saturation": draws.around("saturation", self.saturation, 1.0, 0.0, most),
+            "hue": draws.around("hue", self.hue, 0.0, -0.5, 0.5),
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Grayscale(RandomPixelOp):
+    """Makes the image grey, as three equal channels, with a probability.
+
+    The grey value is Rec. 601 luma; for uint8 it is that of Pillow's ``convert("L")``, bit for bit. With
+    probability 1 nothing is random: the op then stays in evaluation and serving.
+
+    ``keras.layers.RandomGrayscale`` draws in the order of calls, so that results depend on the number of
+    workers.
+
+    Attributes:
+        probability: Share of the images that become grey.
+    """
+
+    probability: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Checks the fields."""
+        super().__post_init__()
+        checks.number("probability", self.probability, 0.0, 1.0)
+
+    def __call__(self, example: Mapping[str, Any], position: int = 0) -> Example:
+        """Applies the op, without a seed where nothing is random; see ``Op``."""
+        if self.probability < 1:
+            return super().__call__(example, position)
+        result = decoding.decoded(require(example, self.needs, type(self).__name__))
+        result[IMAGE] = to_grayscale(result[IMAGE])
+        return result
+
+    def draw(self, example: Example, seed: Any) -> Example:
+        """Sets ``"image"``: uint8 or float32[h, w, 3] in 0..255, as it came."""
+        image = example[IMAGE]
+        chosen = draws.uniform(seed, []) < self.probability
+        example[IMAGE] = tf.cond(chosen, lambda: to_grayscale(image), lambda: image)
+        return example
+
+    def evaluation(self) -> tuple[Op, ...]:
+        """Returns the op if it greys every image, else nothing."""
+        return (self,) if self.probability == 1 else ()
+
+
+def adjust_color(
+    image: Any,
+    brightness: Any = None,
+    contrast: Any = None,
+    saturation: Any = None,
+    hue: Any = None,
+) -> Any:
+    """Changes colours in one pass; the formula is in ``ColorJitter``.
+
+    Args:
+        image: uint8 or float32[h, w, 3], 0..255.
+        brightness: Factor b, a scalar; None leaves it out, and its part of the work.
+        contrast: Factor c.
+        saturation: Factor s.
+        hue: Shift h, in turns.
+
+    Returns:
+        The image in its dtype: uint8 rounded to the nearest, float32 cut to 0..255.
+    """
+    if brightness is None and contrast is None and saturation is None and hue is None:
+        return image
+    pixels = tf.cast(image, tf.float32)
+    scale = 1.0 if brightness is None else brightness
+    offset = 0.5 if image.dtype == tf.uint8 else 0.0
+    if contrast is not None:
+        offset += scale * (1.0 - contrast) * mean_grey(pixels)
+        scale = scale * contrast
+    if saturation is None and hue is None:
+        result = pixels * scale
+    else:
+        matrix = scale * color_matrix(saturation, hue)
+        result = tf.reshape(tf.matmul(tf.reshape(pixels, [-1, 3]), matrix), tf.shape(pixels))
+    # The raw op is one pass; tf.clip_by_value is two.
+    result = tf.raw_ops.ClipByValue(t=result + offset, clip_value_min=0.0, clip_value_max=_WHITE)
+    return tf.cast(tf.ensure_shape(result, image.shape), image.dtype)
+
+
+def mean_grey(image: Any) -> Any:
+    """Returns the mean grey value of float32[h, w, 3], a scalar."""
+    size = tf.shape(image)
+    # Summing over rows is the direction in which memory lies; each sum has an order of its own, so that
+    # the number of threads changes nothing.
+    columns = tf.reduce_sum(tf.reshape(image, [size[0], -1]), axis=0)
+    channels = tf.reduce_sum(tf.reshape(columns, [-1, 3]), axis=0)
+    return tf.reduce_sum(channels * tf.constant(LUMA)) / tf.cast(size[0] * size[1], tf.float32)
+
+
+def color_matrix(saturation: Any = None, hue: Any = None) -> Any:
+    """Returns float32[3, 3], to multiply rows of pixels with: saturation, then hue."""
+    grey = np.repeat(np.float64(LUMA)[:, None], 3, axis=1)
+    factor = 1.0 if saturation is None else saturation
+    if hue is None:
+        return tf.constant(grey, tf.float32) + factor * tf.constant(np.eye(3) - grey, tf.float32)
+    angle = -2.0 * np.pi * hue
+    along = factor * tf.cos(angle) * tf.constant(np.eye(3) - grey, tf.float32)
+    return tf.constant(grey, tf.float32) + along + factor * tf.sin(angle) * _quarter_turn()
+
+
+def to_grayscale(image: Any) -> Any:
+    """Returns the image with its grey value in all channels; uint8 rounded to the nearest."""
+    pixels = tf.reshape(tf.cast(image, tf.float32), [-1, 3])
+    grey = np.repeat(np.float32(LUMA)[:, None], 3, axis=1)
+    result = tf.matmul(pixels, tf.constant(grey))
+    if image.dtype == tf.uint8:
+        result += 0.5
+    return tf.cast(tf.ensure_shape(tf.reshape(result, tf.shape(image)), image.shape), image.dtype)
+
+
+def _quarter_turn() -> Any:
+    """Returns float32[3, 3]: the matrix that turns the colour difference by 90 degrees, grey to 0."""
+    luma, unit = np.float64(LUMA), np.eye(3)
+    u, v = _GAIN_U * (unit[2] - luma), _GAIN_V * (unit[0] - luma)
+    # The IQ plane is the UV plane turned by 33 degrees, so a turn is the same in both: V -> -U, U -> V.
+    red, blue = -u / _GAIN_V, v / _GAIN_U
+    green = -(luma[0] * red + luma[2] * blue) / luma[1]
+    return tf.constant(np.stack([red, green, blue], axis=1), tf.float32)

@@ -1,0 +1,246 @@
+"""Ops that narrow the pending window: geometry in whole pixels, no pixel touched."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import tensorflow as tf
+
+from kfood_tfds.postprocessing import checks
+from kfood_tfds.postprocessing.decoding import WINDOW, image_size, pending_window
+from kfood_tfds.postprocessing.ops import Example, Op, RandomOp
+
+
+@dataclasses.dataclass(frozen=True)
+class CropToBox(Op):
+    """Narrows the window to the example's crop box.
+
+    The box's fractions times the image's size, rounded, are the annotated pixels again. A box that
+    lies outside the pending window, or is empty, changes nothing.
+
+    Attributes:
+        margin: Share of the box's height and width to add on each side, as far as the window goes.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("image", "crop")
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Checks the fields."""
+        checks.number("margin", self.margin, 0.0, 10.0)
+
+    def apply(self, example: Example) -> Example:
+        """Sets ``"window"``."""
+        window = pending_window(example)
+        low, high = box_in_pixels(example, self.margin)
+        low = tf.maximum(low, window[:2])
+        size = tf.minimum(high, window[:2] + window[2:]) - low
+        box = tf.concat([low, size], axis=0)
+        example[WINDOW] = tf.where(tf.reduce_all(size > 0), box, window)
+        return example
+
+
+@dataclasses.dataclass(frozen=True)
+class CentralSquare(Op):
+    """Narrows the window to the largest square in its middle."""
+
+    def apply(self, example: Example) -> Example:
+        """Sets ``"window"``."""
+        window = pending_window(example)
+        side = tf.minimum(window[2], window[3])
+        offset = (window[2:] - side) // 2
+        example[WINDOW] = tf.concat([window[:2] + offset, tf.stack([side, side])], axis=0)
+        return example
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomSquare(RandomOp):
+    """Narrows the window to a square at a random place in it.
+
+    Attributes:
+        scale: Side of the square as a share of the window's shorter side.
+    """
+
+    scale: float = 0.9
+
+    def __post_init__(self) -> None:
+        """Checks the fields."""
+        super().__post_init__()
+        checks.number("scale", self.scale, 0.0, 1.0, open_low=True)
+
+    def draw(self, example: Example, seed: Any) -> Example:
+        """Sets ``"window"``."""
+        window = pending_window(example)
+        shorter = tf.cast(tf.minimum(window[2], window[3]), tf.float32)
+        side = tf.maximum(tf.cast(tf.floor(shorter * self.scale + 0.5), tf.int32), 1)
+        example[WINDOW] = place_at_random(window, tf.stack([side, side]), seed)
+        return example
+
+    def evaluation(self) -> tuple[Op, ...]:
+        """The largest square in the middle."""
+        return (CentralSquare(),)
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomResizedCrop(RandomOp):
+    """Narrows the window to a part of random area, aspect and place.
+
+    Candidates are drawn as in Inception's augmentation (arXiv:1409.4842, section 6). The first one that
+    fits and covers enough of the crop box is taken; if none does, the largest part with an allowed
+    aspect around the box's middle; if that covers too little as well, the whole window.
+
+    Attributes:
+        area: Bounds of the part's share of the window's area.
+        aspect: Bounds of its width divided by its height, drawn log-uniformly.
+        min_box_overlap: Share of the crop box (inside the window) that the part covers at least; with
+            0.0 the feature ``crop`` isn't needed.
+    """
+
+    area: tuple[float, float] = (0.08, 1.0)
+    aspect: tuple[float, float] = (3 / 4, 4 / 3)
+    min_box_overlap: float = 0.0
+
+    _ATTEMPTS: ClassVar[int] = 16
+
+    def __post_init__(self) -> None:
+        """Checks the fields."""
+        super().__post_init__()
+        checks.interval("area", self.area, 0.0, 1.0)
+        checks.interval("aspect", self.aspect, 0.0, 100.0)
+        checks.number("min_box_overlap", self.min_box_overlap, 0.0, 1.0)
+
+    def draw(self, example: Example, seed: Any) -> Example:
+        """Sets ``"window"``.
+
+        Raises:
+            ValueError: If an overlap is asked for and the example has no ``crop``.
+        """
+        if self.min_box_overlap and "crop" not in example:
+            raise ValueError(
+                "RandomResizedCrop with min_box_overlap needs the feature 'crop'; leave it in the "
+                f"data set. Received: example with keys {sorted(example)}"
+            )
+        window = pending_window(example)
+        box = self._box(example, window)
+        extent = tf.cast(window[2:], tf.float32)
+        candidates = self._candidates(extent, seed)
+        fits = tf.reduce_all((candidates[:, 2:] >= 1) & (candidates[:, 2:] <= window[2:]), axis=1)
+        whole = tf.concat([tf.zeros([2], tf.int32), window[2:]], axis=0)
+        candidates = tf.concat([candidates, [self._largest(extent, box)], [whole]], axis=0)
+        fits = tf.concat([fits, [True, True]], axis=0)
+        covers = _overlap(candidates, box) >= self.min_box_overlap
+        # The whole window always qualifies; without this, rounding could leave no candidate at all.
+        chosen = (fits & covers) | tf.one_hot(self._ATTEMPTS + 1, self._ATTEMPTS + 2, True, False)
+        part = candidates[tf.argmax(tf.cast(chosen, tf.int32))]
+        example[WINDOW] = tf.concat([window[:2] + part[:2], part[2:]], axis=0)
+        return example
+
+    def evaluation(self) -> tuple[Op, ...]:
+        """The largest square in the middle."""
+        return (CentralSquare(),)
+
+    def _box(self, example: Example, window: Any) -> Any:
+        """Returns the crop box in the window's frame, int32[4]: y, x, height, width."""
+        whole = tf.concat([tf.zeros([2], tf.int32), window[2:]], axis=0)
+        if not self.min_box_overlap:
+            return whole
+        low, high = box_in_pixels(example, 0.0)
+        low = tf.maximum(low - window[:2], 0)
+        size = tf.minimum(high - window[:2], window[2:]) - low
+        return tf.where(tf.reduce_all(size > 0), tf.concat([low, size], axis=0), whole)
+
+    def _candidates(self, extent: Any, seed: Any) -> Any:
+        draws = tf.random.stateless_uniform([4, self._ATTEMPTS], seed)
+        area = self.area[0] + draws[0] * (self.area[1] - self.area[0])
+        logs = tf.math.log(tf.constant(self.aspect, tf.float32))
+        aspect = tf.exp(logs[0] + draws[1] * (logs[1] - logs[0]))
+        pixels = area * extent[0] * extent[1]
+        size = tf.floor(tf.stack([tf.sqrt(pixels / aspect), tf.sqrt(pixels * aspect)], 1) + 0.5)
+        room = tf.maximum(extent - size, 0.0) + 1.0
+        place = tf.minimum(tf.floor(tf.transpose(draws[2:]) * room), room - 1.0)
+        return tf.cast(tf.concat([place, size], axis=1), tf.int32)
+
+    def _largest(self, extent: Any, box: Any) -> Any:
+        """Returns the largest part with an allowed aspect, around the box's middle; int32[4]."""
+        height = tf.minimum(extent[0], extent[1] / self.aspect[0])
+        width = tf.minimum(extent[1], extent[0] * self.aspect[1])
+        size = tf.cast(tf.maximum(tf.stack([height, width]), 1.0), tf.int32)
+        place = box[:2] + (box[2:] - size) // 2
+        place = tf.clip_by_value(place, 0, tf.cast(extent, tf.int32) - size)
+        return tf.concat([place, size], axis=0)
+
+
+@dataclasses.dataclass(frozen=True)
+class FixedWindow(RandomOp):
+    """Cuts a square of ``size`` pixels out, so that no resizing is needed.
+
+    A pending window (the crop box, say) that is too small is first widened evenly, as far as the image
+    goes. Only where the image itself is too small is the square smaller, and ``Resize`` enlarges it.
+
+    Attributes:
+        size: Side of the square, pixels.
+        position: ``"random"`` or ``"central"``.
+    """
+
+    size: int
+    position: str = "random"
+
+    def __post_init__(self) -> None:
+        """Checks the fields."""
+        super().__post_init__()
+        checks.integer("size", self.size, 1)
+        checks.choice("position", self.position, ("random", "central"))
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the place is drawn."""
+        return self.position == "random"
+
+    def draw(self, example: Example, seed: Any) -> Example:
+        """Sets ``"window"``."""
+        window = widened(pending_window(example), self.size, image_size(example))
+        side = tf.minimum(tf.minimum(window[2], window[3]), self.size)
+        size = tf.stack([side, side])
+        if self.position == "random":
+            example[WINDOW] = place_at_random(window, size, seed)
+        else:
+            example[WINDOW] = tf.concat([window[:2] + (window[2:] - size) // 2, size], axis=0)
+        return example
+
+    def evaluation(self) -> tuple[Op, ...]:
+        """The same in the middle."""
+        return (FixedWindow(self.size, "central"),)
+
+
+def box_in_pixels(example: Example, margin: float) -> tuple[Any, Any]:
+    """Returns the crop box's corners (y, x), int32[2] each, widened by a share of its size."""
+    box = tf.reshape(tf.cast(example["crop"], tf.float32), [2, 2])
+    size = tf.cast(image_size(example), tf.float32)
+    added = (box[1] - box[0]) * margin
+    low = tf.cast(tf.round((box[0] - added) * size), tf.int32)
+    return low, tf.cast(tf.round((box[1] + added) * size), tf.int32)
+
+
+def place_at_random(window: Any, size: Any, seed: Any) -> Any:
+    """Returns a window of the given size (int32[2]) at a uniformly random place in a window."""
+    room = tf.cast(window[2:] - size + 1, tf.float32)
+    place = tf.floor(tf.random.stateless_uniform([2], seed) * room)
+    # A draw next to 1 may round up to the room itself.
+    offset = tf.cast(tf.minimum(place, room - 1.0), tf.int32)
+    return tf.concat([window[:2] + offset, size], axis=0)
+
+
+def widened(window: Any, side: int, image: Any) -> Any:
+    """Returns the window widened evenly to ``side`` in both directions, where the image allows."""
+    size = tf.maximum(window[2:], tf.minimum(side, image))
+    low = window[:2] - (size - window[2:]) // 2
+    return tf.concat([tf.clip_by_value(low, 0, image - size), size], axis=0)
+
+
+def _overlap(parts: Any, box: Any) -> Any:
+    """Returns float32[n]: the share of the box's area that each part covers."""
+    low = tf.maximum(parts[:, :2], box[:2])
+    high = tf.minimum(parts[:, :2] + parts[:, 2:], box[:2] + box[2:])
+    inside = tf.reduce_prod(tf.cast(tf.maximum(high - low, 0), tf.float32), axis=1)
+    return inside / tf.reduce_prod(tf.cast(box[2:], tf.float32))

@@ -73,7 +73,7 @@ class _Grid:
 
 
 def contact_sheet(
-    tiles: Sequence[Tile],
+    tiles: Sequence[Tile | None],
     columns: int,
     title: str = "",
     *,
@@ -83,7 +83,7 @@ def contact_sheet(
     """Draws pictures in rows, each with its crop box and its caption.
 
     Args:
-        tiles: What to draw, row by row.
+        tiles: What to draw, row by row; None leaves a place empty.
         columns: Number of tiles in a row, at least 1.
         title: Line over the sheet; none when empty.
         tile_size: Side in pixels of the square that each picture is fitted into.
@@ -107,7 +107,7 @@ def contact_sheet(
         columns=min(columns, len(tiles)),
         rows=-(-len(tiles) // columns),
         side=tile_size,
-        caption_lines=max(len(tile.caption.split("\n")) if tile.caption else 0 for tile in tiles),
+        caption_lines=max(_lines(tile) for tile in tiles),
         top=_MARGIN + (_line_height(_TITLE_SIZE) + _GAP // 2 if title else 0),
     )
     sheet = Image.new("RGB", grid.size, BACKGROUND)
@@ -116,6 +116,8 @@ def contact_sheet(
         room = grid.size[0] - 2 * _MARGIN
         _write(draw, (_MARGIN, _MARGIN), title, font.at(_TITLE_SIZE), room, INK)
     for position, tile in enumerate(tiles):
+        if tile is None:
+            continue
         _draw_tile(sheet, tile, grid.corner(position), tile_size)
         _draw_caption(draw, tile.caption, grid.corner(position), tile_size, font)
     return sheet
@@ -210,6 +212,10 @@ def draw_box(picture: Image.Image, box: Box, width: int = 3) -> None:
     draw = ImageDraw.Draw(picture)
     draw.rectangle(corners, outline=BOX_EDGE, width=width + 1)
     draw.rectangle(corners, outline=BOX_LINE, width=width)
+
+
+def _lines(tile: Tile | None) -> int:
+    return len(tile.caption.split("\n")) if tile is not None and tile.caption else 0
 
 
 def _draw_tile(sheet: Image.Image, tile: Tile, corner: tuple[int, int], side: int) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import base64
+import functools
 import io
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 import jinja2
 from etils import epath
 from PIL import Image
 
 from kfood_tfds import drawing, report_charts, report_text
-from kfood_tfds.raw.classes import ClassTable
+from kfood_tfds.raw.classes import ClassTable, FoodClass
 from kfood_tfds.raw.manifest import ManifestRow
 from kfood_tfds.report_numbers import (
     EXPECTED_IMAGES,
@@ -103,21 +105,19 @@ class _FoodName:
     gloss: str
 
 
-@dataclass(slots=True)
-class _Album:
-    """Makes each picture once, however many sections show it."""
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The rows whose pictures are shown."""
 
-    source: ReportSource
-    limits: Limits
-    made: dict[str, _Picture] = field(default_factory=dict)
+    conflicts: tuple[tuple[Group, Sequence[ManifestRow]], ...]
+    groups: tuple[tuple[Group, Sequence[ManifestRow]], ...]
+    flags: tuple[tuple[str, int, Sequence[ManifestRow]], ...]
 
-    def show(self, rows: Iterable[ManifestRow]) -> list[_Picture]:
-        return [self._picture(row) for row in rows]
-
-    def _picture(self, row: ManifestRow) -> _Picture:
-        if row.id not in self.made:
-            self.made[row.id] = _make_picture(row, self.source.read_picture, self.limits)
-        return self.made[row.id]
+    def rows(self) -> list[ManifestRow]:
+        """Each row once, by id: roughly the order in which they lie in the archive."""
+        shown = [rows for *_, rows in (*self.conflicts, *self.groups, *self.flags)]
+        by_id = {row.id: row for rows in shown for row in rows}
+        return [by_id[row_id] for row_id in sorted(by_id)]
 
 
 def write_report(
@@ -128,9 +128,10 @@ def write_report(
     *,
     lang: str | None = None,
     limits: Limits | None = None,
+    progress: Callable[..., Any] | None = None,
 ) -> None:
     """Writes the report to any path that ``etils.epath`` opens; see ``render_report``."""
-    html = render_report(summary, table, source, lang=lang, limits=limits)
+    html = render_report(summary, table, source, lang=lang, limits=limits, progress=progress)
     epath.Path(path).write_text(html, encoding="utf-8")
 
 
@@ -141,6 +142,7 @@ def render_report(
     *,
     lang: str | None = None,
     limits: Limits | None = None,
+    progress: Callable[..., Any] | None = None,
 ) -> str:
     """Returns the report as HTML with styles, charts and pictures inside it and no scripts.
 
@@ -152,12 +154,16 @@ def render_report(
         source: Name, pictures and notes of the archive.
         lang: ``"ko"``, ``"en"`` or None for the locale's.
         limits: What bounds the size; None for the defaults.
+        progress: A progress bar over an iterable with tqdm's signature; None for none.
 
     Raises:
         ValueError: If there is no such language.
     """
     limits = Limits() if limits is None else limits
     words = Words(language(lang), report_text.TEXTS)
+    notes = source.notes + tuple(
+        f"{row.id}: {row.crop_note}" for row in summary.side_files if row.crop_note
+    )
     return _template().render(
         words=words,
         summary=summary,
@@ -165,13 +171,23 @@ def render_report(
         bar=report_charts.bar,
         source=source.name,
         method_note=source.method_note,
-        notes=source.notes[: limits.notes],
-        notes_left_out=max(len(source.notes) - limits.notes, 0),
-        sections=_sections(source),
-        expected=_expected(),
-        names={food.label: _food_name(food.name, food.english, words) for food in table.classes},
+        notes=notes[: limits.notes],
+        notes_left_out=max(len(notes) - limits.notes, 0),
+        sections=_sections(source, notes),
+        expected={
+            "images": EXPECTED_IMAGES,
+            "smallest": SMALLEST_CLASS,
+            "largest": LARGEST_CLASS,
+        },
+        reason_name=functools.partial(_reason_name, words),
+        named_reasons=[(_reason_name(words, kind), number) for kind, number in summary.reasons],
+        names={food.label: _food_name(food, words) for food in table.classes},
+        rejections=[
+            (kind, [row for row in summary.rejected if reason_kind(row.reason) == kind])
+            for kind, _ in summary.reasons
+        ],
         **_class_views(summary, words),
-        **_picture_views(summary, _Album(source, limits), limits),
+        **_picture_views(_choose(summary, limits), source, limits, progress),
     )
 
 
@@ -186,17 +202,18 @@ def _template() -> jinja2.Template:
     return environment.get_template("report.html")
 
 
-def _sections(source: ReportSource) -> tuple[str, ...]:
-    notes = ("notes",) if source.notes else ()
-    return _SECTIONS + notes + (("method",) if source.method_note else ())
+def _sections(source: ReportSource, notes: tuple[str, ...]) -> tuple[str, ...]:
+    return _SECTIONS + (("notes",) if notes else ()) + (("method",) if source.method_note else ())
 
 
-def _expected() -> dict[str, int]:
-    return {"images": EXPECTED_IMAGES, "smallest": SMALLEST_CLASS, "largest": LARGEST_CLASS}
+def _food_name(food: FoodClass, words: Words) -> _FoodName:
+    return _FoodName(food.name, food.english if words.lang == "en" else "")
 
 
-def _food_name(name: str, english: str, words: Words) -> _FoodName:
-    return _FoodName(name, english if words.lang == "en" else "")
+def _reason_name(words: Words, kind: str) -> str:
+    fault, _, form = kind.partition(" ")
+    pattern = words.get(f"reason_{fault} …", "") if form.isupper() else ""
+    return pattern.format(format=form) if pattern else words.get(f"reason_{kind}", kind)
 
 
 def _class_views(summary: Summary, words: Words) -> dict[str, object]:
@@ -226,24 +243,39 @@ def _class_views(summary: Summary, words: Words) -> dict[str, object]:
     }
 
 
-def _picture_views(summary: Summary, album: _Album, limits: Limits) -> dict[str, object]:
-    return {
-        "rejections": [
-            (kind, [row for row in summary.rejected if reason_kind(row.reason) == kind])
-            for kind, _ in summary.reasons
-        ],
-        "conflicts": [
-            (group, album.show(_one_per_label_first(group)[: limits.per_group]))
+def _choose(summary: Summary, limits: Limits) -> _Choice:
+    return _Choice(
+        conflicts=tuple(
+            (group, _one_per_label_first(group)[: limits.per_group])
             for group in summary.conflicts[: limits.conflicts]
-        ],
-        "groups": [
-            (group, album.show(group.rows[: limits.per_group]))
-            for group in summary.groups[: limits.groups]
-        ],
-        "flags": [
-            (flag, len(rows), album.show(_spread(rows, limits.per_flag)))
-            for flag, rows in summary.flags
-        ],
+        ),
+        groups=tuple(
+            (group, group.rows[: limits.per_group]) for group in summary.groups[: limits.groups]
+        ),
+        flags=tuple(
+            (flag, len(rows), _spread(rows, limits.per_flag)) for flag, rows in summary.flags
+        ),
+    )
+
+
+def _picture_views(
+    choice: _Choice,
+    source: ReportSource,
+    limits: Limits,
+    progress: Callable[..., Any] | None,
+) -> dict[str, object]:
+    rows: Iterable[ManifestRow] = choice.rows()
+    if progress is not None:
+        rows = progress(rows)
+    made = {row.id: _make_picture(row, source.read_picture, limits) for row in rows}
+
+    def show(rows: Iterable[ManifestRow]) -> list[_Picture]:
+        return [made[row.id] for row in rows]
+
+    return {
+        "conflicts": [(group, show(rows)) for group, rows in choice.conflicts],
+        "groups": [(group, show(rows)) for group, rows in choice.groups],
+        "flags": [(flag, number, show(rows)) for flag, number, rows in choice.flags],
     }
 
 

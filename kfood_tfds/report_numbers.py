@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 from kfood_tfds.raw.classes import ClassTable
 from kfood_tfds.raw.manifest import REJECTED, ManifestRow
+from kfood_tfds.raw.manifest_maker import LEFT_OUT
 
 # Publicly known of the archive; the exact count of each class is not.
 EXPECTED_IMAGES = 150_507
@@ -101,6 +103,7 @@ class Summary:
         categories: One count for each category in label order, then likewise.
         formats: Formats of the images by content, most frequent first; empty where unknown.
         splits: Accepted images of each split; the empty name stands for those left out of all.
+        left_out: Why accepted images are in no split, most frequent reason first.
         crop_statuses: Accepted images by crop status.
         groups: Groups of near-duplicates, largest first.
         conflicts: The groups with more than one label, those with identical files first.
@@ -120,6 +123,7 @@ class Summary:
     categories: tuple[Count, ...]
     formats: Tally
     splits: Tally
+    left_out: Tally
     crop_statuses: Tally
     groups: tuple[Group, ...]
     conflicts: tuple[Group, ...]
@@ -170,10 +174,11 @@ def summarize(
         categories=categories,
         formats=_tally(row.source_format for row in images),
         splits=_split_tally(accepted),
+        left_out=_tally(_left_out_reason(row) for row in accepted if not row.split),
         crop_statuses=_tally(row.crop_status for row in accepted),
         groups=groups,
         conflicts=_conflicts(groups),
-        flags=_flagged(images),
+        flags=_flagged(rows),
         unique=_distinct(accepted, lambda row: row.sha256 or None),
         distinct=_distinct(accepted, lambda row: row.group),
         plain_jpg=sum(row.id.endswith(".jpg") for row in images),
@@ -182,8 +187,18 @@ def summarize(
 
 
 def reason_kind(reason: str) -> str:
-    """Returns the kind of fault that a reason begins with, up to the first colon."""
-    return reason.partition(":")[0].strip()
+    """Returns the kind of fault that a reason begins with: what stands before any detail.
+
+    ``"not an image: begins with '<html>'"`` and ``"not an image: begins with 'GIF'"`` are of one
+    kind, and so are ``"unknown class folder 'a'"`` and ``"unknown class folder 'b'"``.
+    """
+    return re.split(r"[:('\"]", reason, maxsplit=1)[0].strip()
+
+
+def _left_out_reason(row: ManifestRow) -> str:
+    reason = row.reason.removeprefix(LEFT_OUT)
+    # Which file a copy is a copy of would make every reason one of its own.
+    return reason.partition(" of ")[0] if reason.startswith("exact duplicate of") else reason
 
 
 def to_json(summary: Summary) -> dict[str, Any]:
@@ -199,6 +214,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "categories": [_count_json(count) for count in summary.categories],
         "formats": dict(summary.formats),
         "splits": dict(summary.splits),
+        "left_out": dict(summary.left_out),
         "crop_status": dict(summary.crop_statuses),
         "groups": [_group_json(group) for group in summary.groups],
         "conflicts": [_group_json(group) for group in summary.conflicts],
@@ -228,7 +244,8 @@ def _count_json(count: Count) -> dict[str, Any]:
 
 def _group_json(group: Group) -> dict[str, Any]:
     return {
-        "group": group.number,
+        # As text: JSON readers such as browsers lose digits of numbers beyond 2**53.
+        "group": str(group.number),
         "labels": list(group.labels),
         "identical": group.identical,
         "ids": [row.id for row in group.rows],

@@ -188,8 +188,8 @@ def to_uint8(pixels: np.ndarray, value_range: tuple[float, float] | None = None)
         value_range = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     low, high = value_range
     spread = high - low or 1.0
-    scaled = (np.nan_to_num(pixels.astype(np.float64), nan=low) - low) * (255.0 / spread)
-    return np.clip(np.rint(scaled), 0, 255).astype(np.uint8)
+    inside = np.clip(np.nan_to_num(pixels.astype(np.float64), nan=low), low, high)
+    return np.rint((inside - low) * (255.0 / spread)).astype(np.uint8)
 
 
 def save_png(sheet: Image.Image, path: str | os.PathLike[str]) -> None:
@@ -222,7 +222,8 @@ def _draw_tile(sheet: Image.Image, tile: Tile, corner: tuple[int, int], side: in
     pixels = np.asarray(tile.image)
     if pixels.ndim == 3 and pixels.shape[-1] == 1:
         pixels = pixels[..., 0]
-    if pixels.dtype != np.uint8 or pixels.ndim not in (2, 3) or 0 in pixels.shape:
+    fits = pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[-1] == 3)
+    if pixels.dtype != np.uint8 or not fits or 0 in pixels.shape:
         raise ValueError(
             "A tile's image must be uint8[H, W, 3]. "
             f"Received: {pixels.dtype}{list(pixels.shape)} for the tile {tile.caption!r}"

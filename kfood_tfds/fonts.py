@@ -12,6 +12,8 @@ from typing import Protocol
 
 from PIL import ImageFont
 
+from kfood_tfds.raw.errors import KfoodError
+
 FONT_VARIABLE = "KFOOD_FONT"
 
 _FC_LIST = ("fc-list", "--format", "%{file}\t%{index}\n", ":lang=ko")
@@ -99,7 +101,7 @@ def find_font(extra: Iterable[str | os.PathLike[str]] = ()) -> LabelFont:
         extra: Font files to try before the system's.
 
     Raises:
-        ValueError: If ``KFOOD_FONT`` names a file that is no font. A font without Hangul is taken,
+        KfoodError: If ``KFOOD_FONT`` names a file that is no font. A font without Hangul is taken,
             and names are then romanised.
     """
     named = os.environ.get(FONT_VARIABLE, "").strip()
@@ -133,7 +135,7 @@ def _named_font(path: str) -> LabelFont:
     try:
         ImageFont.truetype(expanded, _PROBE_SIZE)
     except OSError as error:
-        raise ValueError(
+        raise KfoodError(
             f"{FONT_VARIABLE} must name a font file (.ttf, .otf or .ttc) that can be opened; "
             f"correct the path or unset the variable. Received: {FONT_VARIABLE}={path!r} ({error})"
         ) from error

@@ -161,6 +161,7 @@ def render_report(
     """
     limits = Limits() if limits is None else limits
     words = Words(language(lang), report_text.TEXTS)
+    bar_over = progress and functools.partial(progress, desc=words.say("drawing"), unit="")
     notes = source.notes + tuple(
         f"{row.id}: {row.crop_note}" for row in summary.side_files if row.crop_note
     )
@@ -187,7 +188,7 @@ def render_report(
             for kind, _ in summary.reasons
         ],
         **_class_views(summary, words),
-        **_picture_views(_choose(summary, limits), source, limits, progress),
+        **_picture_views(_choose(summary, limits), source, limits, bar_over),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 _EN = {
     "title": "kfood archive report",
+    "drawing": "Drawing the report",
     "lead": "What was found in the archive, what can be used, and what to look at before training.",
     "source": "Source",
     "contents": "Contents",
@@ -131,6 +132,7 @@ _EN = {
 
 _KO = {
     "title": "kfood 아카이브 점검 보고서",
+    "drawing": "보고서 작성",
     "lead": (
         "아카이브에서 무엇이 나왔고, 무엇을 쓸 수 있으며, "
         "학습 전에 무엇을 살펴봐야 하는지 정리했습니다."

@@ -1,0 +1,194 @@
+"""The command ``kfood-tfds``: arguments in, calls out; what it does is done elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import importlib.metadata
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+from tqdm.auto import tqdm
+
+from kfood_tfds import command_text
+from kfood_tfds.inspection import InspectOptions, describe, inspect_archive
+from kfood_tfds.preview import preview
+from kfood_tfds.raw.errors import KfoodError
+from kfood_tfds.raw.sample import SampleSpec, write_sample
+from kfood_tfds.words import LANGUAGES, Words, language
+
+CLEAN, REJECTED, UNREADABLE = 0, 1, 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; ``argv`` is ``sys.argv[1:]`` if not given.
+
+    Returns:
+        The exit code: 0, 1 if files were rejected, 2 if the source can't be read or an argument
+        makes no sense.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        _never_fail_to_write(stream)
+    arguments = sys.argv[1:] if argv is None else argv
+    words = Words(_language(arguments), command_text.TEXTS)
+    options = _parser(words).parse_args(arguments)
+    try:
+        return int(options.run(options, words))
+    except (KfoodError, OSError) as error:
+        sys.stderr.write(words.say("error", message=str(error)) + "\n")
+        return UNREADABLE
+
+
+def _inspect(options: argparse.Namespace, words: Words) -> int:
+    inspection = inspect_archive(
+        options.source,
+        out=options.out,
+        lang=words.lang,
+        options=InspectOptions(
+            class_csv=options.class_csv,
+            two_value_boxes=options.two_value_boxes,
+            cache_dir=options.cache,
+            workers=options.workers,
+        ),
+        progress=_progress(words, options.quiet),
+    )
+    if options.json:
+        # Escapes where the terminal has no Hangul: the output stays valid JSON.
+        plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+        json.dump(inspection.to_json(), sys.stdout, ensure_ascii=plain, indent=2)
+        sys.stdout.write("\n")
+    else:
+        sys.stdout.write(describe(inspection, words))
+    return CLEAN if inspection.clean else REJECTED
+
+
+def _sample(options: argparse.Namespace, words: Words) -> int:
+    classes = int(options.classes) if options.classes.isdigit() else _parts(options.classes)
+    spec = SampleSpec(
+        classes=classes, per_class=options.per_class, seed=options.seed, faults=options.faults
+    )
+    write_sample(options.out, spec)
+    sys.stdout.write(words.say("written", path=options.out) + "\n")
+    return CLEAN
+
+
+def _preview(options: argparse.Namespace, words: Words) -> int:
+    made = preview(
+        options.source,
+        _parts(options.classes),
+        options.per_class,
+        options.out,
+        class_csv=options.class_csv,
+        two_value_boxes=options.two_value_boxes,
+    )
+    for name, number in made.shown:
+        sys.stdout.write(words.say("shown", name=name, number=number) + "\n")
+    sys.stdout.write(words.say("written", path=made.path) + "\n")
+    return CLEAN
+
+
+def _parser(words: Words) -> argparse.ArgumentParser:
+    say = words.say
+    parser = argparse.ArgumentParser(prog="kfood-tfds", description=say("about"))
+    parser.add_argument("--version", action="version", help=say("version"), version=_version())
+    language_option = argparse.ArgumentParser(add_help=False)
+    language_option.add_argument("--lang", choices=LANGUAGES, help=say("lang"))
+    archive_options = argparse.ArgumentParser(add_help=False)
+    archive_options.add_argument("source", metavar="SOURCE", help=say("source"))
+    archive_options.add_argument("--class-csv", metavar="CSV", help=say("class_csv"))
+    archive_options.add_argument(
+        "--two-value-boxes",
+        choices=("image", "origin"),
+        default="image",
+        help=say("two_value_boxes"),
+    )
+    commands = parser.add_subparsers(title=say("commands"), metavar="COMMAND", required=True)
+    add = functools.partial(_add_command, commands, words)
+    _add_inspect(add("inspect", _inspect, language_option, archive_options), words)
+    _add_sample(add("sample", _sample, language_option), words)
+    _add_preview(add("preview", _preview, language_option, archive_options), words)
+    return parser
+
+
+def _add_command(
+    commands: Any,
+    words: Words,
+    name: str,
+    run: Callable[[argparse.Namespace, Words], int],
+    *parents: argparse.ArgumentParser,
+) -> argparse.ArgumentParser:
+    text = words.say(name)
+    command: argparse.ArgumentParser = commands.add_parser(
+        name, help=text, description=text, parents=parents, epilog=words.get(f"{name}_more", "")
+    )
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_inspect(command: argparse.ArgumentParser, words: Words) -> None:
+    command.add_argument("--out", metavar="DIR", help=words.say("out"))
+    command.add_argument("--json", action="store_true", help=words.say("json"))
+    command.add_argument("--cache", metavar="DIR", help=words.say("cache"))
+    command.add_argument("--workers", type=int, metavar="N", help=words.say("workers"))
+    command.add_argument("--quiet", action="store_true", help=words.say("quiet"))
+
+
+def _add_sample(command: argparse.ArgumentParser, words: Words) -> None:
+    command.add_argument("out", metavar="OUT", help=words.say("sample_out"))
+    command.add_argument("--classes", default="20", help=words.say("sample_classes"))
+    command.add_argument(
+        "--per-class", type=int, default=60, metavar="N", help=words.say("sample_per_class")
+    )
+    command.add_argument("--seed", type=int, default=0, metavar="N", help=words.say("seed"))
+    command.add_argument("--faults", action="store_true", help=words.say("faults"))
+
+
+def _add_preview(command: argparse.ArgumentParser, words: Words) -> None:
+    command.add_argument("--classes", required=True, help=words.say("preview_classes"))
+    command.add_argument(
+        "--per-class", type=int, default=5, metavar="N", help=words.say("preview_per_class")
+    )
+    command.add_argument(
+        "--out", default="preview.png", metavar="PNG", help=words.say("preview_out")
+    )
+
+
+def _language(arguments: Sequence[str]) -> str:
+    """Finds the language before the real parser is built, since its help is written in it."""
+    early = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
+    early.add_argument("--lang", choices=LANGUAGES)
+    try:
+        return language(early.parse_known_args(arguments)[0].lang)
+    except argparse.ArgumentError:
+        return language()  # The real parser will say what is wrong with it.
+
+
+def _progress(words: Words, quiet: bool) -> Callable[..., Any]:
+    def bar(*args: Any, desc: str = "", **kwargs: Any) -> Any:
+        return tqdm(*args, desc=words.get(desc, desc), disable=quiet, **kwargs)
+
+    return bar
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """Parts names at the commas, after undoing what Python makes of Hangul under LANG=C."""
+    with contextlib.suppress(UnicodeError):
+        text = os.fsencode(text).decode("utf-8")
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _never_fail_to_write(stream: TextIO) -> None:
+    reconfigure = getattr(stream, "reconfigure", None)  # Not there on what tests put in its place.
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+def _version() -> str:
+    try:
+        return f"kfood-tfds {importlib.metadata.version('kfood-tfds')}"
+    except importlib.metadata.PackageNotFoundError:
+        return "kfood-tfds (not installed)"

@@ -1,0 +1,201 @@
+"""Looks through an archive without building anything: numbers, manifest and report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from etils import epath
+from PIL import Image
+from tqdm.auto import tqdm
+
+from kfood_tfds import report, report_numbers
+from kfood_tfds.raw.archive import Archive, find_archive
+from kfood_tfds.raw.classes import load_class_table
+from kfood_tfds.raw.errors import ArchiveError
+from kfood_tfds.raw.images import ImageRejected, prepare_image
+from kfood_tfds.raw.manifest import ManifestRow, write_manifest
+from kfood_tfds.raw.manifest_maker import ManifestOptions, make_manifest
+from kfood_tfds.raw.survey_store import Survey, survey
+from kfood_tfds.words import Words
+
+MANIFEST_NAME = "manifest.csv"
+REPORT_NAME = "report.html"
+
+
+@dataclass(frozen=True, slots=True)
+class InspectOptions:
+    """How to look at an archive.
+
+    Attributes:
+        class_csv: A class table of one's own; None is that of AI Hub's 150 classes.
+        two_value_boxes: What a crop row ``w,h`` means: ``"image"`` is no box, ``"origin"`` a box
+            at 0,0.
+        cache_dir: Where the survey is kept, so that the next look takes seconds; None keeps none.
+        workers: Number of threads; None is one per core.
+    """
+
+    class_csv: str | None = None
+    two_value_boxes: str = "image"
+    cache_dir: str | None = None
+    workers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What was found.
+
+    Attributes:
+        source: The archive's path.
+        layout: In which form the archive is, such as ``"zip"`` or ``"folders"``.
+        rows: The manifest.
+        summary: Its numbers.
+        problems: What couldn't be read of the archive as a whole, one line each.
+        written: Paths of the files written.
+    """
+
+    source: str
+    layout: str
+    rows: tuple[ManifestRow, ...]
+    summary: report_numbers.Summary
+    problems: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        """Whether every image can be used and all of the archive could be read."""
+        return not self.summary.rejected and not self.problems
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns everything as plain JSON values."""
+        return {
+            "source": self.source,
+            "layout": self.layout,
+            "clean": self.clean,
+            "problems": list(self.problems),
+            **report_numbers.to_json(self.summary),
+            "written": list(self.written),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivePictures:
+    """Gives the pictures of a surveyed archive by id, upright and in RGB."""
+
+    archive: Archive
+    members: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, surveyed: Survey) -> ArchivePictures:
+        """Takes the archive and the ids from a survey."""
+        members = {file.id: file.member for file in surveyed.planned}
+        return cls(surveyed.archive, members)
+
+    def __call__(self, picture_id: str) -> Image.Image | None:
+        """Returns the picture, or None where the file holds none that can be used."""
+        try:
+            content = self.archive.read(self.members[picture_id])
+            return Image.fromarray(prepare_image(content).pixels)
+        except (ArchiveError, ImageRejected):
+            return None
+
+
+def inspect_archive(
+    source: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    lang: str | None = None,
+    options: InspectOptions | None = None,
+    progress: Callable[..., Any] = tqdm,
+) -> Inspection:
+    """Looks at every file of an archive; writes ``manifest.csv`` and ``report.html`` if asked to.
+
+    Args:
+        source: The archive in any layout, as for the build.
+        out: Folder for the two files, made if it isn't there; None writes nothing.
+        lang: Language of the report: ``"ko"``, ``"en"`` or None for the locale's.
+        options: How to look; None for the defaults.
+        progress: A progress bar with tqdm's signature.
+
+    Raises:
+        KfoodError: If the source or the class table can't be read, or holds no class.
+    """
+    options = InspectOptions() if options is None else options
+    table = load_class_table(options.class_csv)
+    with find_archive(source) as archive:
+        surveyed = survey(
+            archive,
+            table,
+            cache_dir=options.cache_dir,
+            two_value_boxes=options.two_value_boxes,
+            workers=options.workers,
+            progress=progress,
+        )
+        rows = tuple(surveyed.rows)
+        if any(row.accepted for row in rows):
+            rows = make_manifest(surveyed, table, ManifestOptions()).rows
+        summary = report_numbers.summarize(rows, table, listed=len(archive.members()))
+        written: tuple[str, ...] = ()
+        if out is not None:
+            folder = epath.Path(out)
+            folder.mkdir(parents=True, exist_ok=True)
+            write_manifest(folder / MANIFEST_NAME, rows)
+            about = report.ReportSource(
+                readable(source), ArchivePictures.of(surveyed), archive.problems
+            )
+            report.write_report(
+                folder / REPORT_NAME, summary, table, about, lang=lang, progress=progress
+            )
+            written = (readable(folder / MANIFEST_NAME), readable(folder / REPORT_NAME))
+        return Inspection(
+            readable(source), archive.layout, rows, summary, archive.problems, written
+        )
+
+
+def readable(path: str | os.PathLike[str]) -> str:
+    """Returns a path as text that can be written as UTF-8, whatever bytes are in it."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def describe(inspection: Inspection, words: Words) -> str:
+    """Returns the numbers as lines for a terminal.
+
+    Args:
+        inspection: What was found.
+        words: The language, with the texts of ``command_text``.
+    """
+    summary, say = inspection.summary, words.say
+    known = [count for count in summary.classes if count.label is not None]
+    lines = [
+        say(
+            "found",
+            source=inspection.source,
+            layout=inspection.layout,
+            found=summary.found,
+            accepted=summary.accepted,
+            rejected=len(summary.rejected),
+        ),
+        say("classes", present=sum(count.found > 0 for count in known), number=len(known)),
+        say("side_files", number=len(summary.side_files)),
+    ]
+    tallies = (
+        ("rejected", summary.reasons),
+        ("splits", summary.splits),
+        ("crops", summary.crop_statuses),
+        ("flags", tuple((flag, len(rows)) for flag, rows in summary.flags)),
+    )
+    for heading, tally in tallies:
+        if tally:
+            lines.append(say(heading))
+            lines += [
+                say("line", number=number, name=name or say("none_split")) for name, number in tally
+            ]
+    lines.append(say("groups", groups=len(summary.groups), conflicts=len(summary.conflicts)))
+    if not summary.balanced:
+        names = ", ".join(check.name for check in summary.checks if not check.holds)
+        lines.append(say("unbalanced", names=names))
+    lines += [say("problem", problem=problem) for problem in inspection.problems]
+    lines += [say("written", path=path) for path in inspection.written]
+    return "\n".join(lines) + "\n"

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import tensorflow_datasets as tfds
 
+from kfood_tfds.postprocessing.auto_augment import RandAugment as RandAugment
+from kfood_tfds.postprocessing.auto_augment import TrivialAugmentWide as TrivialAugmentWide
+from kfood_tfds.postprocessing.color import ColorJitter as ColorJitter
+from kfood_tfds.postprocessing.color import Grayscale as Grayscale
+from kfood_tfds.postprocessing.erasing import RandomErasing as RandomErasing
+from kfood_tfds.postprocessing.geometry import RandomRotation as RandomRotation
+from kfood_tfds.postprocessing.mix import CutMix as CutMix
+from kfood_tfds.postprocessing.mix import MixUp as MixUp
 from kfood_tfds.postprocessing.ops import BatchOp as BatchOp
 from kfood_tfds.postprocessing.ops import Op as Op
 from kfood_tfds.postprocessing.ops import PixelOp as PixelOp

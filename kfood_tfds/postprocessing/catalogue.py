@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from kfood_tfds.postprocessing.auto_augment import RandAugment, TrivialAugmentWide
+from kfood_tfds.postprocessing.color import ColorJitter, Grayscale
+from kfood_tfds.postprocessing.erasing import RandomErasing
+from kfood_tfds.postprocessing.geometry import RandomRotation
+from kfood_tfds.postprocessing.mix import CutMix, MixUp
 from kfood_tfds.postprocessing.ops import Op
 from kfood_tfds.postprocessing.pixels import Decode, MultiCrop, RandomFlip, Resize
 from kfood_tfds.postprocessing.values import Normalize, OneHot, Scale
@@ -18,17 +23,25 @@ from kfood_tfds.postprocessing.windows import (
 
 _ALL: tuple[type[Op], ...] = (
     CentralSquare,
+    ColorJitter,
     CropToBox,
+    CutMix,
     Decode,
     FixedWindow,
+    Grayscale,
+    MixUp,
     MultiCrop,
     Normalize,
     OneHot,
+    RandAugment,
+    RandomErasing,
     RandomFlip,
     RandomResizedCrop,
+    RandomRotation,
     RandomSquare,
     Resize,
     Scale,
+    TrivialAugmentWide,
 )
 
 OPS: Mapping[str, type[Op]] = MappingProxyType({op.__name__: op for op in _ALL})

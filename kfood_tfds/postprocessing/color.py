@@ -21,6 +21,7 @@ LUMA = (19595 / 65536, 38470 / 65536, 7471 / 65536)
 _GAIN_U = 0.492111
 _GAIN_V = 0.877283
 _WHITE = 255.0
+_GRID = 4096.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +69,7 @@ class ColorJitter(RandomPixelOp):
     def draw(self, example: Example, seed: Any) -> Example:
         """Sets ``"image"``: uint8 or float32[h, w, 3] in 0..255, as it came."""
         bounds = self._bounds()
-        low, high = (tf.constant(side) for side in np.float32(list(bounds.values())).T)
+        low, high = (tf.constant(side) for side in np.array(list(bounds.values()), np.float32).T)
         values = draws.uniform(seed, [len(bounds)], low, high)
         neutral = {"brightness": 1.0, "contrast": 1.0, "saturation": 1.0, "hue": 0.0}
         drawn = {
@@ -152,19 +153,30 @@ def adjust_color(
     if brightness is None and contrast is None and saturation is None and hue is None:
         return image
     pixels = tf.cast(image, tf.float32)
-    scale = 1.0 if brightness is None else brightness
-    offset = 0.5 if image.dtype == tf.uint8 else 0.0
+    scale = tf.constant(1.0) if brightness is None else brightness
+    offset = tf.constant(0.5 if image.dtype == tf.uint8 else 0.0)
     if contrast is not None:
         offset += scale * (1.0 - contrast) * mean_grey(pixels)
         scale = scale * contrast
-    if saturation is None and hue is None:
-        result = pixels * scale
+    turned = saturation is not None or hue is not None
+    factor = scale * color_matrix(saturation, hue) if turned else scale
+    if image.dtype == tf.uint8:
+        factor, offset = _on_grid(factor), _on_grid(offset)
+    if turned:
+        result = tf.reshape(tf.matmul(tf.reshape(pixels, [-1, 3]), factor), tf.shape(pixels))
     else:
-        matrix = scale * color_matrix(saturation, hue)
-        result = tf.reshape(tf.matmul(tf.reshape(pixels, [-1, 3]), matrix), tf.shape(pixels))
+        result = pixels * factor
     # The raw op is one pass; tf.clip_by_value is two.
     result = tf.raw_ops.ClipByValue(t=result + offset, clip_value_min=0.0, clip_value_max=_WHITE)
     return tf.cast(tf.ensure_shape(result, image.shape), image.dtype)
+
+
+def _on_grid(values: Any) -> Any:
+    """Rounds to 12 binary places: bytes times these add up in float32 without any error.
+
+    So bytes come out the same whichever instructions a machine multiplies with.
+    """
+    return tf.round(values * _GRID) / _GRID
 
 
 def mean_grey(image: Any) -> Any:
@@ -179,7 +191,7 @@ def mean_grey(image: Any) -> Any:
 
 def color_matrix(saturation: Any = None, hue: Any = None) -> Any:
     """Returns float32[3, 3], to multiply rows of pixels with: saturation, then hue."""
-    grey = np.repeat(np.float64(LUMA)[:, None], 3, axis=1)
+    grey = np.repeat(np.array(LUMA)[:, None], 3, axis=1)
     factor = 1.0 if saturation is None else saturation
     if hue is None:
         return tf.constant(grey, tf.float32) + factor * tf.constant(np.eye(3) - grey, tf.float32)
@@ -191,7 +203,7 @@ def color_matrix(saturation: Any = None, hue: Any = None) -> Any:
 def to_grayscale(image: Any) -> Any:
     """Returns the image with its grey value in all channels; uint8 rounded to the nearest."""
     pixels = tf.reshape(tf.cast(image, tf.float32), [-1, 3])
-    grey = np.repeat(np.float32(LUMA)[:, None], 3, axis=1)
+    grey = np.repeat(np.array(LUMA, np.float32)[:, None], 3, axis=1)
     result = tf.matmul(pixels, tf.constant(grey))
     if image.dtype == tf.uint8:
         result += 0.5
@@ -200,7 +212,7 @@ def to_grayscale(image: Any) -> Any:
 
 def _quarter_turn() -> Any:
     """Returns float32[3, 3]: the matrix that turns the colour difference by 90 degrees, grey to 0."""
-    luma, unit = np.float64(LUMA), np.eye(3)
+    luma, unit = np.array(LUMA), np.eye(3)
     u, v = _GAIN_U * (unit[2] - luma), _GAIN_V * (unit[0] - luma)
     # The IQ plane is the UV plane turned by 33 degrees, so a turn is the same in both: V -> -U, U -> V.
     red, blue = -u / _GAIN_V, v / _GAIN_U

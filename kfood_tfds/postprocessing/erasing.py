@@ -80,9 +80,7 @@ class RandomErasing(RandomPixelOp):
     def _patch(self, seed: Any, box: Any, dtype: Any) -> Any:
         shape = tf.concat([box, [3]], axis=0)
         if isinstance(self.value, str):
-            levels = tf.random.stateless_uniform(
-                shape, seed, 0, 256, dtype=tf.int32, alg="philox"
-            )
+            levels = tf.random.stateless_uniform(shape, seed, 0, 256, dtype=tf.int32, alg="philox")
         else:
             levels = tf.broadcast_to(tf.round(tf.constant(self.value, tf.float32)), shape)
         return tf.cast(levels, dtype)

@@ -49,9 +49,7 @@ class RandomRotation(RandomPixelOp):
         return draws.around("degrees", self.degrees, 0.0, -180.0, 180.0)
 
 
-def rotate(
-    image: Any, degrees: Any, fill: draws.Fill = 0.0, interpolation: str = "nearest"
-) -> Any:
+def rotate(image: Any, degrees: Any, fill: draws.Fill = 0.0, interpolation: str = "nearest") -> Any:
     """Turns [h, w, 3] counter-clockwise about its centre by an angle in degrees."""
     size = tf.cast(tf.shape(image)[:2], tf.float32)
     y, x = (size[0] - 1) / 2, (size[1] - 1) / 2

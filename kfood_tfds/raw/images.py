@@ -145,10 +145,9 @@ def _open(data: bytes, kind: str) -> tuple[Image.Image, int]:
     with _pillow(kind):
         image = Image.open(io.BytesIO(data), formats=(kind,))
         check_size(*image.size)
-        if kind != "JPEG":
-            # A PNG may carry its EXIF block behind the pixels.
+        if kind == "PNG":
+            # Its EXIF block may stand behind the pixels.
             image.load()
-            check_size(*image.size)
     return image, _orientation(image)
 
 
@@ -191,7 +190,11 @@ def _agrees(pixels: Pixels, image: Image.Image, header: JpegHeader | None) -> bo
 
 def _convert(image: Image.Image, kind: str, orientation: int) -> PreparedImage:
     with _pillow(kind):
-        reference = upright_rgb(image, orientation)
+        image.load()
+        # A frame may turn out larger than the header said.
+        check_size(*image.size)
+        # Pillow turns a TIFF upright by itself when it loads the pixels.
+        reference = upright_rgb(image, 1 if kind == "TIFF" else orientation)
     stored_as = "PNG"
     if _is_lossy(image):
         encoded = encode_jpeg(reference, LOSSY_QUALITY, subsampling="4:4:4")

@@ -1,0 +1,288 @@
+"""Balances a stream: examples are repeated or dropped at their class's rate before any is decoded.
+
+Each example is given whole copies and, by a coin, one more. The coin is keyed by (seed, epoch,
+id), so it falls the same on every machine and whatever the order; each epoch tosses anew, so that
+what is dropped in one epoch comes in another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kfood_tfds.raw.classes import load_class_table
+from kfood_tfds.sampling import draws
+from kfood_tfds.sampling.class_balance import Counts, as_counts, class_counts
+
+BALANCED = "balanced"
+BALANCED_CATEGORIES = "balanced_categories"
+COPY_MARK = "#"
+
+Rates = NDArray[np.float64]
+
+# Hashes below 2^53 are exact in float64.
+_HASH_BUCKETS = 2**53
+_CHUNK = 64
+
+
+def balanced_rates(
+    counts: ArrayLike, categories: ArrayLike | None = None, length: int | None = None
+) -> Rates:
+    """Returns the rate per class that makes all classes equally frequent.
+
+    Args:
+        counts: Number of examples of each class, int[classes].
+        categories: Category of each class, int[classes]. Then the categories come out equally
+            frequent, and within each its classes.
+        length: Expected number of examples after resampling; by default as many as before.
+
+    Returns:
+        float64[classes]: how often each example of the class comes on average; 0 for classes
+        without examples.
+
+    Raises:
+        ValueError: If the counts are invalid or the categories don't fit them.
+    """
+    numbers = as_counts(counts)
+    total = int(numbers.sum()) if length is None else draws.check_count("length", length, 1)
+    present = numbers > 0
+    shares = np.where(present, 1.0, 0.0)
+    if categories is not None:
+        groups = np.asarray(categories)
+        if groups.shape != numbers.shape or groups.dtype.kind not in "iu" or groups.min() < 0:
+            raise ValueError(
+                "categories must name each class's category by a whole number from 0 on. Received: "
+                f"{groups.dtype}{list(groups.shape)} for {len(numbers)} classes"
+            )
+        shares[present] /= np.bincount(groups[present])[groups[present]]
+    shares /= shares.sum()
+    rates = np.zeros(len(numbers))
+    rates[present] = shares[present] * total / numbers[present]
+    return rates
+
+
+def category_of_class() -> NDArray[np.int64]:
+    """Returns the category of each class of the package's own class table, int64[150]."""
+    table = load_class_table()
+    categories = [table.category_index(row.category) for row in table.classes]
+    return np.asarray(categories, dtype=np.int64)
+
+
+def expected_length(counts: ArrayLike, rates: ArrayLike) -> float:
+    """Returns the mean number of examples after resampling: the sum of count times rate."""
+    return float(np.dot(as_counts(counts), _checked_rates(rates)))
+
+
+def copies(ids: Any, labels: Any, rates: ArrayLike, seed: int = 0, epoch: Any = 0) -> Any:
+    """Returns how often each example comes in an epoch.
+
+    Args:
+        ids: Strings, a tensor or a list, of any shape.
+        labels: Integers of the same shape.
+        rates: Rate of each label, float[classes].
+        seed: Seed of the run, from 0 on.
+        epoch: Number of the epoch; int or scalar tensor.
+
+    Returns:
+        int64 tensor of that shape: the rate's whole part, and one more with the probability of the
+        rest.
+    """
+    import tensorflow as tf
+
+    table = tf.constant(_checked_rates(rates), tf.float64)
+    rate = tf.gather(table, labels)
+    key = tf.strings.join([f"resample/{seed}/", tf.strings.as_string(epoch), "/"])
+    # FarmHash of the bytes is the same on every machine.
+    hashed = tf.strings.to_hash_bucket_fast(tf.strings.join([key, ids]), _HASH_BUCKETS)
+    coin = tf.cast(hashed, tf.float64) / _HASH_BUCKETS
+    whole = tf.floor(rate)
+    return tf.cast(whole, tf.int64) + tf.cast(coin < rate - whole, tf.int64)
+
+
+def exact_length(ids: Any, labels: Any, rates: ArrayLike, seed: int = 0, epoch: int = 0) -> int:
+    """Returns the exact number of examples of one pass over a split without a fixed length.
+
+    Args:
+        ids: The ids of all its examples, from the manifest or a source's ``column("id")``.
+        labels: Their labels.
+        rates: Rate of each label.
+        seed: Seed of the run.
+        epoch: Number of the epoch.
+    """
+    return int(np.sum(copies(list(ids), np.asarray(labels), rates, seed, epoch).numpy()))
+
+
+def resample(
+    ds: Any,
+    rates: str | Mapping[int, float] | ArrayLike,
+    seed: int = 0,
+    *,
+    counts: Any = None,
+    split: str | None = None,
+    length: int | None = None,
+    epoch: int = 0,
+) -> Any:
+    """Repeats and drops examples by the rate of their class, in one pass and before any is decoded.
+
+    Where the class counts are known, every epoch has the same number of examples, the expected
+    one: a pass in which the coins give more is cut, one that gives less goes on at the beginning.
+        So the data
+    set has a cardinality, and ``model.fit`` counts its steps right. ``Pipeline.batches`` takes the
+    data set's attribute ``at_epoch``, a function from the number of the epoch to the data set with
+    that epoch's coins.
+
+    The second and further copies of an example have ``#2``, ``#3`` and so on behind their id, so
+    that random ops, which are keyed by the id, treat them differently.
+
+    Args:
+        ds: Example dicts with ``id`` and ``label``, best with ``decoders=SKIP_DECODING``; not
+            batched.
+        rates: How often each example of a class comes on average: by label, as a dict or an array;
+            or ``"balanced"`` for equally frequent classes, or ``"balanced_categories"`` for equally
+            frequent categories and within them classes.
+        seed: Keys the coins, from 0 on.
+        counts: The counts of the data set: the ``DatasetInfo`` with ``split``, or int[classes].
+            Where they are needed and not given, the data set is read once to count.
+        split: Name of the split, where ``counts`` is an info.
+        length: Examples of an epoch. For the balanced rates it is what the rates are made for; by
+            default as many as the data set has.
+        epoch: Number of the epoch.
+
+    Raises:
+        ValueError: If the data set is batched, supervised, or lacks a feature, or an argument is
+            invalid.
+    """
+    _check_elements(ds)
+    draws.check_count("seed", seed)
+    known: Counts | None = None
+    if counts is not None:
+        known = as_counts(counts, split)
+    elif isinstance(rates, str):
+        known = class_counts(ds)
+    table = _rate_table(rates, known, length)
+    stream = _Stream(ds, tuple(table.tolist()), seed, *_extent(table, known, length))
+    result = stream.at_epoch(epoch)
+    result.at_epoch = stream.at_epoch
+    return result
+
+
+@dataclasses.dataclass(frozen=True)
+class _Stream:
+    """What one epoch's data set is made of."""
+
+    ds: Any
+    rates: tuple[float, ...]
+    seed: int
+    length: int | None
+    passes: int
+
+    def at_epoch(self, epoch: Any) -> Any:
+        """Returns the data set with the coins of an epoch; the number may be a tensor."""
+        import tensorflow as tf
+
+        if self.length is None:
+            return self._pass(epoch, 0)
+        passes = tf.data.Dataset.range(self.passes)
+        filled = passes.flat_map(lambda number: self._pass(epoch, number)).take(self.length)
+        return filled.apply(tf.data.experimental.assert_cardinality(self.length))
+
+    def _pass(self, epoch: Any, number: Any) -> Any:
+        import tensorflow as tf
+
+        def spread(examples: dict[str, Any]) -> dict[str, Any]:
+            labels = tf.cast(examples["label"], tf.int64)
+            times = copies(examples["id"], labels, self.rates, self.seed, epoch)
+            rows = tf.repeat(tf.range(tf.size(times, tf.int64)), times)
+            first = tf.repeat(tf.cumsum(times, exclusive=True), times)
+            place = tf.range(tf.size(rows, tf.int64)) - first + tf.cast(number, tf.int64) * most
+            result = tf.nest.map_structure(lambda feature: tf.gather(feature, rows), examples)
+            return {**result, "id": _marked(result["id"], place)}
+
+        most = math.floor(max(self.rates)) + 1
+        sizes = tf.nest.map_structure(
+            lambda spec: spec.shape.is_fully_defined(), self.ds.element_spec
+        )
+        # Encoded examples are handled many at a time; decoded images differ in size and can't be.
+        together = _CHUNK if all(tf.nest.flatten(sizes)) else 1
+        return self.ds.batch(together).map(spread).unbatch()
+
+
+def _marked(example_id: Any, place: Any) -> Any:
+    import tensorflow as tf
+
+    later = tf.strings.join([example_id, COPY_MARK, tf.strings.as_string(place + 1)])
+    return tf.where(place == 0, example_id, later)
+
+
+def _extent(rates: Rates, counts: Counts | None, length: int | None) -> tuple[int | None, int]:
+    """Returns the length of an epoch, if it is fixed, and how many passes it takes at most."""
+    if counts is None:
+        if length is not None:
+            raise ValueError(
+                "An epoch of fixed length takes the class counts; give them, or an info and its "
+                f"split, as counts. Received: length={length}, counts=None"
+            )
+        return None, 1
+    expected = expected_length(counts, rates)
+    chosen = round(expected) if length is None else draws.check_count("length", length, 1)
+    if expected <= 0 or chosen < 1:
+        raise ValueError(
+            "These rates drop every example; raise that of a class that has any. "
+            f"Received: rates={rates[counts > 0][:5].tolist()} for the first classes with examples"
+        )
+    # One pass for the coins that fell short, one more for those of a tiny data set.
+    return chosen, math.ceil(chosen / expected) + 2
+
+
+def _rate_table(
+    rates: str | Mapping[int, float] | ArrayLike, counts: Counts | None, length: int | None
+) -> Rates:
+    if not isinstance(rates, str):
+        return _checked_rates(rates)
+    makers: dict[str, Callable[[], NDArray[np.int64] | None]] = {
+        BALANCED: lambda: None,
+        BALANCED_CATEGORIES: category_of_class,
+    }
+    if rates not in makers or counts is None:
+        raise ValueError(
+            f"rates must be a rate for each label, or one of {sorted(makers)}. Received: "
+            f"rates={rates!r}"
+        )
+    return balanced_rates(counts, makers[rates](), length)
+
+
+def _checked_rates(rates: Mapping[int, float] | ArrayLike) -> Rates:
+    if isinstance(rates, Mapping):
+        if sorted(rates) != list(range(len(rates))):
+            raise ValueError(
+                "rates must have an entry for each label from 0 on. "
+                f"Received: rates for {sorted(rates)[:5]}"
+            )
+        rates = [rates[label] for label in range(len(rates))]
+    array = np.asarray(rates, dtype=np.float64)
+    valid = array.ndim == 1 and array.size and np.all(np.isfinite(array)) and np.all(array >= 0)
+    if not valid or not array.any():
+        raise ValueError(
+            "rates must be finite numbers from 0 on, one of them above 0. "
+            f"Received: rates={array.ravel()[:5].tolist()}"
+        )
+    return array
+
+
+def _check_elements(ds: Any) -> None:
+    spec = ds.element_spec
+    if not isinstance(spec, Mapping) or not {"id", "label"} <= set(spec):
+        raise ValueError(
+            "resample works on example dicts with the features id and label; load the data set "
+            f"without as_supervised=True and leave them in. Received: elements {spec}"
+        )
+    if spec["label"].shape.rank != 0:
+        raise ValueError(
+            "resample works on single examples with integer labels, so call it before batches(). "
+            f"Received: labels of shape {spec['label'].shape}"
+        )

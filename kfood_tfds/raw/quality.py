@@ -146,7 +146,7 @@ def _mean_and_variance(values: npt.NDArray[np.int16]) -> tuple[float, float]:
     # Sums of squares of integers are exact in float64, in whatever order they are added.
     flat = values.ravel().astype(np.float64)
     mean = float(flat.sum()) / flat.size
-    return mean, max(0.0, float(flat @ flat) / flat.size - mean * mean)
+    return mean, max(0.0, float(np.square(flat).sum()) / flat.size - mean * mean)
 
 
 def _palette_share(pixels: npt.NDArray[np.uint8]) -> float:

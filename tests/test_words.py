@@ -1,0 +1,67 @@
+"""The language of messages."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+
+from kfood_tfds import command_text, report_text, words
+
+ALL_TEXTS = {"report": report_text.TEXTS, "command": command_text.TEXTS}
+
+# Names of faults that the code spells in English itself; only Korean has words for them.
+KOREAN_ONLY = ("reason_", "left_out_")
+
+
+@pytest.mark.parametrize(
+    ("environ", "lang"),
+    [
+        ({}, "en"),
+        ({"LANG": "ko_KR.UTF-8"}, "ko"),
+        ({"LANG": "ko"}, "ko"),
+        ({"LANG": "en_US.UTF-8"}, "en"),
+        ({"LANG": "ko_KR.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "C", "LC_MESSAGES": "ko_KR"}, "ko"),
+        ({"LC_ALL": "", "LANG": "KO_kr"}, "ko"),
+        ({"LC_ALL": "ko_KR.eucKR", "LC_MESSAGES": "en_GB", "LANG": "C"}, "ko"),
+    ],
+)
+def test_the_locale_of_messages_decides(environ: dict[str, str], lang: str) -> None:
+    assert words.language(None, environ) == lang
+
+
+def test_what_is_asked_for_overrules_the_locale() -> None:
+    assert words.language("en", {"LANG": "ko_KR.UTF-8"}) == "en"
+    with pytest.raises(ValueError, match="Received: lang='de'"):
+        words.language("de")
+
+
+def test_the_process_environment_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")
+    assert words.language() == "ko"
+
+
+def test_values_are_filled_in_with_separators() -> None:
+    texts = {"en": {"a": "{n} of {name}, {share}, {yes}"}}
+    said = words.Words("en", texts).say("a", n=150507, name="x", share=0.5, yes=True)
+    assert said == "150,507 of x, 0.5, True"
+
+
+def test_a_text_that_is_not_there_has_a_default() -> None:
+    assert words.Words("en", {"en": {"a": "b"}}).get("c", "d") == "d"
+    with pytest.raises(KeyError):
+        words.Words("en", {"en": {}}).say("a")
+
+
+@pytest.mark.parametrize("name", ALL_TEXTS)
+def test_both_languages_say_the_same_things(name: str) -> None:
+    english, korean = ALL_TEXTS[name]["en"], ALL_TEXTS[name]["ko"]
+    shared = {key for key in korean if not key.startswith(KOREAN_ONLY)}
+    assert shared == set(english)
+    for key, text in english.items():
+        assert fields(text) == fields(korean[key]), key
+
+
+def fields(text: str) -> set[str | None]:
+    return {field for _, field, _, _ in string.Formatter().parse(text) if field}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from kfood_tfds.postprocessing import batching, checks, outputs, serving
+from kfood_tfds.postprocessing import batching, checks, outputs
 from kfood_tfds.postprocessing.catalogue import OPS
 from kfood_tfds.postprocessing.decoding import IMAGE
 from kfood_tfds.postprocessing.ops import (
@@ -24,6 +24,7 @@ from kfood_tfds.postprocessing.ops import (
     require,
 )
 from kfood_tfds.postprocessing.plan import Plan
+from kfood_tfds.postprocessing.serving import Source, example_of, image_ops
 
 JSON_VERSION = 1
 
@@ -110,10 +111,10 @@ class Pipeline:
 
     def serving(self) -> Pipeline:
         """Returns the evaluation pipeline without the ops on labels."""
-        return Pipeline(serving.image_ops(self.evaluation().ops))
+        return Pipeline(image_ops(self.evaluation().ops))
 
     def preprocess(
-        self, source: serving.Source, crop: Sequence[float] | None = None
+        self, source: Source, crop: Sequence[float] | None = None
     ) -> np.ndarray[Any, Any]:
         """Returns the one image that a served model must see, equal to that of an evaluation batch.
 
@@ -130,7 +131,7 @@ class Pipeline:
             ValueError: If the source or the crop is invalid.
             FileNotFoundError: If there is no file at the path.
         """
-        pixels = self.serving()(serving.example_of(source, crop))[IMAGE]
+        pixels = self.serving()(example_of(source, crop))[IMAGE]
         return np.asarray(pixels.numpy())
 
     def as_layer(self, **kwargs: Any) -> Any:

@@ -92,7 +92,8 @@ class Normalize(PixelOp):
                 f"The data set's metadata has no channel statistics for split {split!r}; build it "
                 f"with kfood_tfds, or give mean and std. Received: metadata keys {sorted(metadata)}"
             ) from error
-        return cls(tuple(float(value) for value in mean), tuple(float(value) for value in std))
+        (r, g, b), (r_std, g_std, b_std) = ([float(v) for v in values] for values in (mean, std))
+        return cls((r, g, b), (r_std, g_std, b_std))
 
     def apply(self, example: Example) -> Example:
         """Sets ``"image"`` to float32 of the same shape."""

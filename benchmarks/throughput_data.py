@@ -1,0 +1,146 @@
+"""Draws the photos that `throughput.py` reads, as an extracted archive with crop boxes."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+WIDTHS = (300, 1300)
+QUALITY = 90
+_TEXTURE_SIDE = 2048
+# Gives a mean file size of about 100 KB at the sizes and the quality above.
+_ROUGHNESS = 10.0
+
+Box = tuple[int, int, int, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Photo:
+    """A drawn file.
+
+    Attributes:
+        category: Folder of the category.
+        name: Folder of the class.
+        stem: File name without its extension.
+        label: Number of the class.
+        height: Pixels.
+        width: Pixels.
+        box: x, y, width, height in pixels; None for most, as in the archive.
+    """
+
+    category: str
+    name: str
+    stem: str
+    label: int
+    height: int
+    width: int
+    box: Box | None
+
+    @property
+    def id(self) -> str:
+        """Path of the file in the archive."""
+        return f"{self.category}/{self.name}/{self.stem}.jpg"
+
+
+def draw_archive(
+    folder: Path, classes: list[tuple[int, str, str]], number: int, box_share: float, seed: int = 0
+) -> list[Photo]:
+    """Draws photos into class folders, with a crop_area.properties in each.
+
+    Args:
+        folder: Where to; created.
+        classes: Label, name and category of each class.
+        number: Photos in all.
+        box_share: Share of them that has a box.
+        seed: Of every choice.
+
+    Returns:
+        The photos, in the order drawn.
+    """
+    texture = _texture(np.random.default_rng([seed, 0]))
+    photos = [
+        _draw(folder, classes[index % len(classes)], index, box_share, texture, seed)
+        for index in range(number)
+    ]
+    rows: dict[Path, list[str]] = {}
+    for photo in photos:
+        lines = rows.setdefault(folder / photo.category / photo.name, [])
+        if photo.box:
+            lines.append(f"{photo.stem}={','.join(map(str, photo.box))}\r\n")
+    for path, lines in rows.items():
+        (path / "crop_area.properties").write_text("".join(lines), newline="")
+    return photos
+
+
+def read_classes(path: Path) -> list[tuple[int, str, str]]:
+    """Returns label, name and category of every class in the package's table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [(int(row["label"]), row["name"], row["category"]) for row in csv.DictReader(file)]
+
+
+def _draw(
+    folder: Path,
+    food: tuple[int, str, str],
+    index: int,
+    box_share: float,
+    texture: npt.NDArray[np.float32],
+    seed: int,
+) -> Photo:
+    rng = np.random.default_rng([seed, 1, index])
+    label, name, category = food
+    width = int(np.exp(rng.uniform(*np.log(WIDTHS))))
+    height = int(width * rng.choice([3 / 4, 2 / 3, 1.0, 4 / 3], p=[0.5, 0.25, 0.15, 0.1]))
+    box = _box(rng, height, width) if rng.random() < box_share else None
+    stem = f"Img_{label:03d}_{index:04d}"
+    photo = Photo(category, name, stem, label, height, width, box)
+    path = folder / photo.id
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(_jpeg(_pixels(rng, texture, height, width)))
+    return photo
+
+
+def _box(rng: np.random.Generator, height: int, width: int) -> Box:
+    share = rng.uniform(0.5, 0.9, 2)
+    tall, wide = int(height * share[0]), int(width * share[1])
+    return int(rng.integers(width - wide + 1)), int(rng.integers(height - tall + 1)), wide, tall
+
+
+def _texture(rng: np.random.Generator) -> npt.NDArray[np.float32]:
+    """Returns float32[side, side, 3] of zero mean and unit variance, amplitude 1/f as in photos."""
+    side = _TEXTURE_SIDE
+    radius = np.hypot(np.fft.fftfreq(side)[:, None], np.fft.rfftfreq(side)[None, :])
+    radius[0, 0] = np.inf
+    grey, *tints = (
+        np.fft.irfft2(np.fft.rfft2(rng.standard_normal((side, side))) / radius, s=(side, side))
+        for _ in range(4)
+    )
+    texture = grey[..., None] + 0.4 * np.stack(tints, axis=-1)
+    return (texture / texture.std()).astype(np.float32)
+
+
+def _pixels(
+    rng: np.random.Generator, texture: npt.NDArray[np.float32], height: int, width: int
+) -> npt.NDArray[np.uint8]:
+    """Returns a plate on a table, textured, uint8[height, width, 3]."""
+    y, x = rng.integers(_TEXTURE_SIDE, size=2)
+    rows = (y + np.arange(height)) % _TEXTURE_SIDE
+    columns = (x + np.arange(width)) % _TEXTURE_SIDE
+    surface = texture[rows[:, None], columns[None, :]]
+    table, plate, food = rng.uniform(40, 220, (3, 3))
+    down, along = np.linspace(-1, 1, height)[:, None], np.linspace(-1, 1, width)[None, :]
+    away = np.hypot(down, along)[..., None]
+    colour = np.where(away < 0.6, food, np.where(away < 0.8, plate, table))
+    depth = np.where(away < 0.6, 1.3, np.where(away < 0.8, 0.3, 1.0)) * _ROUGHNESS
+    return np.clip(colour + surface * depth, 0, 255).astype(np.uint8)
+
+
+def _jpeg(pixels: npt.NDArray[np.uint8]) -> bytes:
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "JPEG", quality=QUALITY)
+    return stream.getvalue()

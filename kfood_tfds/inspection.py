@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 
 from kfood_tfds import report, report_numbers
 from kfood_tfds.raw.archive import Archive, find_archive
-from kfood_tfds.raw.classes import load_class_table
+from kfood_tfds.raw.classes import ClassTable, load_class_table
 from kfood_tfds.raw.errors import ArchiveError
 from kfood_tfds.raw.images import ImageRejected, prepare_image
 from kfood_tfds.raw.manifest import ManifestRow, write_manifest
@@ -139,19 +139,47 @@ def inspect_archive(
         summary = report_numbers.summarize(rows, table, listed=len(archive.members()))
         written: tuple[str, ...] = ()
         if out is not None:
-            folder = epath.Path(out)
-            folder.mkdir(parents=True, exist_ok=True)
-            write_manifest(folder / MANIFEST_NAME, rows)
-            about = report.ReportSource(
-                readable(source), ArchivePictures.of(surveyed), archive.problems
+            written = write_files(
+                out, surveyed, summary, rows, table, readable(source), lang, progress
             )
-            report.write_report(
-                folder / REPORT_NAME, summary, table, about, lang=lang, progress=progress
-            )
-            written = (readable(folder / MANIFEST_NAME), readable(folder / REPORT_NAME))
         return Inspection(
             readable(source), archive.layout, rows, summary, archive.problems, written
         )
+
+
+def write_files(
+    folder: str | os.PathLike[str],
+    surveyed: Survey,
+    summary: report_numbers.Summary,
+    rows: Sequence[ManifestRow],
+    table: ClassTable,
+    name: str,
+    lang: str | None = None,
+    progress: Callable[..., Any] | None = None,
+) -> tuple[str, ...]:
+    """Writes ``manifest.csv`` and ``report.html`` of a survey.
+
+    Args:
+        folder: Where to; made if it isn't there. Any path that ``etils.epath`` opens.
+        surveyed: The survey, whose archive gives the pictures.
+        summary: The numbers of ``rows``.
+        rows: The manifest.
+        table: The class table.
+        name: What the report calls the archive.
+        lang: Language of the report: ``"ko"``, ``"en"`` or None for the locale's.
+        progress: A progress bar with tqdm's signature; None for none.
+
+    Returns:
+        The paths of the two files.
+    """
+    target = epath.Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    write_manifest(target / MANIFEST_NAME, rows)
+    about = report.ReportSource(
+        name, ArchivePictures.of(surveyed), tuple(surveyed.archive.problems)
+    )
+    report.write_report(target / REPORT_NAME, summary, table, about, lang=lang, progress=progress)
+    return readable(target / MANIFEST_NAME), readable(target / REPORT_NAME)
 
 
 def readable(path: str | os.PathLike[str]) -> str:

@@ -1,0 +1,188 @@
+"""The command line as a user runs it: real processes, exit codes, both languages, LANG=C."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kfood_tfds import cli
+
+ROOT = Path(__file__).parents[1]
+# What Python needs to be left without UTF-8: no locale, no UTF-8 mode, no coercion to C.UTF-8.
+BARE = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def jpeg(seed: int) -> bytes:
+    small = np.random.default_rng(seed).integers(0, 256, (6, 6, 3), np.uint8)
+    encoded = io.BytesIO()
+    Image.fromarray(small).resize((96, 96), Image.Resampling.BICUBIC).save(encoded, "JPEG")
+    return encoded.getvalue()
+
+
+def write_archive(path: Path, extra: dict[str, bytes] | None = None) -> Path:
+    """Writes a kfood.zip: a stored zip of category zips."""
+    files = {f"구이/갈비구이/Img_000_{n:04}.jpg": jpeg(n) for n in range(5)}
+    files["구이/갈비구이/crop_area.properties"] = b"Img_000_0001=10,10,40,50\r\n"
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as category:
+        for name, content in {**files, **(extra or {})}.items():
+            category.writestr(name, content)
+    with zipfile.ZipFile(path, "w") as outer:
+        outer.writestr("구이.zip", inner.getvalue())
+    return path
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    return write_archive(tmp_path / "kfood.zip")
+
+
+@pytest.fixture
+def faulty_archive(tmp_path: Path) -> Path:
+    return write_archive(tmp_path / "kfood.zip", {"구이/갈비구이/Img_000_0099.jpg": b""})
+
+
+def run(
+    *arguments: object, cwd: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[bytes]:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("LC_")}
+    environ |= {"PYTHONPATH": str(ROOT), "LANG": "en_US.UTF-8", "PYTHONUTF8": "1", **variables}
+    return subprocess.run(
+        [sys.executable, "-m", "kfood_tfds", *map(os.fspath, map(_path, arguments))],
+        capture_output=True,
+        timeout=300,
+        check=False,
+        env=environ,
+        cwd=cwd,
+    )
+
+
+def _path(argument: object) -> str | bytes:
+    return argument if isinstance(argument, bytes) else str(argument)
+
+
+def test_help_and_version() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    text = done.stdout.decode()
+    assert "usage: kfood-tfds" in text
+    assert all(command in text for command in ("inspect", "sample", "preview"))
+    version = run("--version")
+    assert version.returncode == 0 and version.stdout.startswith(b"kfood-tfds ")
+
+
+def test_help_is_korean_in_a_korean_locale() -> None:
+    assert "아카이브" in run("inspect", "--help", LANG="ko_KR.UTF-8").stdout.decode()
+    assert "아카이브" in run("inspect", "--lang", "ko", "--help").stdout.decode()
+    english = run("inspect", "--help", "--lang", "en", LANG="ko_KR.UTF-8").stdout.decode()
+    assert "아카이브" not in english
+
+
+@pytest.mark.parametrize("command", [("--help",), ("inspect", "--help"), ("preview", "--help")])
+def test_korean_help_survives_a_terminal_without_hangul(command: tuple[str, ...]) -> None:
+    done = run(*command, **{**BARE, "LC_MESSAGES": "C"})
+    assert done.returncode == 0 and done.stderr == b""
+    korean = run(*command, **{**BARE, "LC_ALL": "", "LC_CTYPE": "C", "LC_MESSAGES": "ko_KR.UTF-8"})
+    assert korean.returncode == 0 and b"usage" in korean.stdout
+
+
+@pytest.mark.slow
+def test_a_clean_archive_gives_zero_and_both_files(archive: Path, tmp_path: Path) -> None:
+    done = run("inspect", archive, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr.decode()
+    assert "5 images, 5 accepted, 0 rejected" in done.stdout.decode()
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"manifest.csv", "report.html"}
+    # The bar goes to the other stream and tells the speed and the time left.
+    assert "6/6" in done.stderr.decode() and "/s" in done.stderr.decode()
+
+
+@pytest.mark.slow
+def test_rejected_files_give_one(faulty_archive: Path) -> None:
+    done = run("inspect", faulty_archive, "--quiet", LANG="ko_KR.UTF-8")
+    assert done.returncode == 1, done.stderr.decode()
+    assert "이미지 6장, 사용 5장, 제외 1장" in done.stdout.decode()
+    assert b"it/s" not in done.stderr and b"6/" not in done.stderr
+
+
+def test_what_cannot_be_read_gives_two(tmp_path: Path) -> None:
+    done = run("inspect", tmp_path / "nowhere.zip")
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert done.stderr.decode().startswith("error: ") and "nowhere.zip" in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("inspect",), ("dance",), ("inspect", "x", "--lang", "de"), ("preview", "x")]
+)
+def test_senseless_arguments_give_two(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2 and b"usage" in done.stderr
+
+
+@pytest.mark.slow
+def test_json_is_for_machines(faulty_archive: Path) -> None:
+    done = run("inspect", faulty_archive, "--json", "--quiet")
+    assert done.returncode == 1
+    plain = json.loads(done.stdout)
+    assert plain["rejected_files"] == [
+        {"id": "구이/갈비구이/Img_000_0099.jpg", "reason": "empty file"}
+    ]
+    assert "갈비구이".encode() in done.stdout
+
+
+@pytest.mark.slow
+def test_everything_works_without_utf8(faulty_archive: Path, tmp_path: Path) -> None:
+    done = run("inspect", faulty_archive, "--out", tmp_path / "out", "--lang", "ko", **BARE)
+    assert done.returncode == 1, done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    html = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "갈비구이" in html and "제외된 파일" in html
+    plain = run("inspect", faulty_archive, "--json", "--quiet", **BARE)
+    assert json.loads(plain.stdout.decode("ascii"))["classes"][0]["name"] == "갈비구이"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variables", [{}, BARE], ids=["utf8", "ascii"])
+def test_preview_takes_names_in_every_spelling(
+    archive: Path, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    names = "갈비구이, galbi-gui,0".encode()
+    out = tmp_path / "sheet.png"
+    done = run("preview", archive, "--classes", names, "--out", out, **variables)
+    assert done.returncode == 0, done.stderr.decode()
+    with Image.open(out) as image:
+        assert image.format == "PNG"
+
+
+def test_preview_suggests_what_was_meant(archive: Path, tmp_path: Path) -> None:
+    done = run("preview", archive, "--classes", "갈비구", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "갈비구이" in done.stderr.decode()
+    assert not (tmp_path / "preview.png").exists()
+
+
+@pytest.mark.slow
+def test_sample_draws_what_inspect_reads(tmp_path: Path) -> None:
+    out = tmp_path / "kfood.zip"
+    done = run("sample", out, "--classes", "김치찌개,72", "--per-class", "3")
+    assert done.returncode == 0, done.stderr.decode()
+    plain = json.loads(run("inspect", out, "--json", "--quiet").stdout)
+    assert {c["name"]: c["found"] for c in plain["classes"] if c["found"]} == {
+        "김치찌개": 3,
+        "비빔밥": 3,
+    }
+
+
+def test_parts_are_read_however_the_arguments_came() -> None:
+    assert cli._parts(" 김치찌개, 49 ,,") == ("김치찌개", "49")
+    assert cli._parts("김치".encode().decode("ascii", "surrogateescape")) == ("김치",)

@@ -268,8 +268,8 @@ def _walk_jpeg(data: bytes) -> JpegHeader | None:
             skip = 6 if marker == 0xE1 else 4
             key = data[start : start + 4]
             exif[key] = exif.get(key, b"") + data[start + skip : end]
-        elif marker == 0xEE and data[start : start + 5] == b"Adobe" and end - start >= 12:
-            adobe = data[start + 11]
+        elif marker == 0xEE and data[start : start + 5] == b"Adobe":
+            adobe = next(iter(data[start + 11 : min(end, start + 12)]), None)
         elif marker == 0xDA and start < len(data):
             scanned = data[start]
     for block in exif.values():

@@ -67,6 +67,8 @@ LOSSY_QUALITY = 95
 _ORIENTATION_TAG = 0x0112
 _LOSSY_FORMATS = frozenset(["JPEG", "MPO", "WEBP", "JPEG2000", "AVIF"])
 _LOSSY_TIFF = frozenset(["jpeg", "tiff_jpeg", "webp"])
+# Broken fax strips leave holes of a few bytes, too small to be told; no photo is stored like that.
+_FAX_COMPRESSIONS = frozenset(["group3", "group4", "tiff_ccitt"])
 # What Pillow's readers raise on broken or hostile files; SyntaxError is its "not such a file".
 _PILLOW_ERRORS: tuple[type[Exception], ...] = (
     OSError,
@@ -137,7 +139,7 @@ def prepare_image(data: bytes) -> PreparedImage:
                 height, width = pixels.shape[:2]
                 form = image.format or kind
                 return PreparedImage(data, height, width, form, "original", 1, pixels)
-        return _convert(image, kind, orientation)
+        return _convert(image, data, kind, orientation)
 
 
 def _open(data: bytes, kind: str) -> tuple[Image.Image, int]:
@@ -188,13 +190,9 @@ def _agrees(pixels: Pixels, image: Image.Image, header: JpegHeader | None) -> bo
     return _difference(pixels, reference) <= MAX_DIFFERENCE
 
 
-def _convert(image: Image.Image, kind: str, orientation: int) -> PreparedImage:
+def _convert(image: Image.Image, data: bytes, kind: str, orientation: int) -> PreparedImage:
     with _pillow(kind):
-        image.load()
-        # A frame may turn out larger than the header said.
-        check_size(*image.size)
-        # Pillow turns a TIFF upright by itself when it loads the pixels.
-        reference = upright_rgb(image, 1 if kind == "TIFF" else orientation)
+        reference = _load_tiff(image, data) if kind == "TIFF" else _load(image, orientation)
     stored_as = "PNG"
     if _is_lossy(image):
         encoded = encode_jpeg(reference, LOSSY_QUALITY, subsampling="4:4:4")
@@ -207,6 +205,40 @@ def _convert(image: Image.Image, kind: str, orientation: int) -> PreparedImage:
     height, width = pixels.shape[:2]
     form = image.format or kind
     return PreparedImage(encoded, height, width, form, stored_as, orientation, pixels)
+
+
+def _load(image: Image.Image, orientation: int) -> Pixels:
+    image.load()
+    # A frame may turn out larger than the header said.
+    check_size(*image.size)
+    return upright_rgb(image, orientation)
+
+
+def _load_tiff(image: Image.Image, data: bytes) -> Pixels:
+    """Loads a TIFF; twice if libtiff does it, which leaves holes instead of reporting faults.
+
+    The holes of a broken strip show whatever memory held before, so that two loads differ once
+    that memory was painted differently. Pillow turns a TIFF upright by itself as it loads it.
+    """
+    compression = image.info.get("compression")
+    if compression in _FAX_COMPRESSIONS:
+        raise ImageRejected(f"unsupported TIFF: fax compression {compression}")
+    if not any(tile[0] == "libtiff" for tile in getattr(image, "tile", ())):
+        return _load(image, 1)
+    _paint_memory(0x55)
+    first = _load(image, 1)
+    _paint_memory(0xAA)
+    with Image.open(io.BytesIO(data), formats=("TIFF",)) as again:
+        if not np.array_equal(first, _load(again, 1)):
+            raise ImageRejected("broken TIFF: parts of its pixels are missing")
+    return first
+
+
+def _paint_memory(level: int) -> None:
+    # Freed at once: sizes from a row to a strip, several of each.
+    for size in (600, 1100, 2200, 4400, 9000, 18_000, 36_000, 72_000):
+        blocks = [bytes([level]) * size for _ in range(16)]
+        del blocks
 
 
 def _is_lossy(image: Image.Image) -> bool:

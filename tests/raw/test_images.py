@@ -536,6 +536,22 @@ def test_overlapping_tiff_tags_and_too_many_strips() -> None:
     assert "limit MAX_TIFF_STRIPS is" in reason(strips + bytes(400_000))
 
 
+def test_broken_strip_of_a_tiff_is_not_filled_from_memory() -> None:
+    data = saved(Image.fromarray(picture(200, 300)), "TIFF", compression="jpeg")
+    start = data.index(b"\xff\xda")
+    cut = start + (len(data) - start) // 3
+    assert reason(data[:cut] + bytes(len(data) - cut)).split(" TIFF")[0] in ("broken", "unreadable")
+
+
+def test_fax_tiff_is_refused_since_its_faults_cannot_be_told() -> None:
+    data = saved(Image.fromarray(picture()).convert("1"), "TIFF", compression="group4")
+    assert reason(data) == "unsupported TIFF: fax compression group4"
+
+
+def test_cut_adobe_marker_is_no_crash() -> None:
+    assert reason(b"\xff\xd8\xff\xee\0\x0eAdobe").startswith("truncated JPEG: ")
+
+
 def test_tiff_whose_directories_loop_reads_its_first_page() -> None:
     data = bytearray(saved(Image.fromarray(picture()), "TIFF"))
     start = struct.unpack_from("<L", data, 4)[0]

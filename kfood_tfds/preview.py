@@ -75,7 +75,7 @@ def preview(
             f"Received: classes={list(classes)}, per_class={per_class}"
         )
     table = load_class_table(class_csv)
-    foods = tuple(dict.fromkeys(table.find_all(classes)))
+    foods = tuple(dict.fromkeys(table.find(name) for name in classes))
     font = find_font() if font is None else font
     with find_archive(source) as archive:
         chosen = _choose(archive, table, foods, per_class)

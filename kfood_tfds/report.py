@@ -58,7 +58,7 @@ class Limits:
         conflicts: Groups under several labels shown.
         per_group: Pictures of one group.
         per_flag: Pictures of one flag.
-        notes: Notes on the archive.
+        notes: Notes on the archive, and likewise on crop rows.
         side: Longer side of a picture, pixels.
         picture_bytes: Size of a picture's JPEG; a picture that stays larger is left out.
     """
@@ -115,7 +115,8 @@ class _Choice:
 
     def rows(self) -> list[ManifestRow]:
         """Each row once, by id: roughly the order in which they lie in the archive."""
-        shown = [rows for *_, rows in (*self.conflicts, *self.groups, *self.flags)]
+        shown = [rows for _, rows in (*self.conflicts, *self.groups)]
+        shown += [rows for _, _, rows in self.flags]
         by_id = {row.id: row for rows in shown for row in rows}
         return [by_id[row_id] for row_id in sorted(by_id)]
 
@@ -175,6 +176,7 @@ def render_report(
         notes=notes[: limits.notes],
         notes_left_out=max(len(notes) - limits.notes, 0),
         sections=_sections(source, notes),
+        crop_notes=summary.crop_notes[: limits.notes],
         expected={
             "images": EXPECTED_IMAGES,
             "smallest": SMALLEST_CLASS,

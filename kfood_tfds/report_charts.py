@@ -66,7 +66,7 @@ def bar(number: int, top: int, kind: str = "plain") -> Markup:
 
 def round_up(number: int) -> int:
     """Returns the next number at or over ``number`` that makes a good end of an axis."""
-    magnitude = 10 ** max(len(str(number)) - 2, 0)
+    magnitude: int = 10 ** max(len(str(number)) - 2, 0)
     step = next(step for step in (1, 2, 5, 10) if number <= step * magnitude * 20)
     return max(-(-number // (step * magnitude)) * step * magnitude, 1)
 

@@ -105,6 +105,7 @@ class Summary:
         splits: Accepted images of each split; the empty name stands for those left out of all.
         left_out: Why accepted images are in no split, most frequent reason first.
         crop_statuses: Accepted images by crop status.
+        crop_notes: Accepted images whose crop row says more than a box, or something else.
         groups: Groups of near-duplicates, largest first.
         conflicts: The groups with more than one label, those with identical files first.
         flags: Rows by flag, most frequent flag first.
@@ -125,6 +126,7 @@ class Summary:
     splits: Tally
     left_out: Tally
     crop_statuses: Tally
+    crop_notes: tuple[ManifestRow, ...]
     groups: tuple[Group, ...]
     conflicts: tuple[Group, ...]
     flags: tuple[tuple[str, tuple[ManifestRow, ...]], ...]
@@ -176,6 +178,7 @@ def summarize(
         splits=_split_tally(accepted),
         left_out=_tally(_left_out_reason(row) for row in accepted if not row.split),
         crop_statuses=_tally(row.crop_status for row in accepted),
+        crop_notes=tuple(row for row in accepted if row.crop_note),
         groups=groups,
         conflicts=_conflicts(groups),
         flags=_flagged(rows),
@@ -216,6 +219,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "splits": dict(summary.splits),
         "left_out": dict(summary.left_out),
         "crop_status": dict(summary.crop_statuses),
+        "crop_notes": [{"id": row.id, "note": row.crop_note} for row in summary.crop_notes],
         "groups": [_group_json(group) for group in summary.groups],
         "conflicts": [_group_json(group) for group in summary.conflicts],
         "flags": {flag: [row.id for row in rows] for flag, rows in summary.flags},

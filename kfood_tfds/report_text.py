@@ -92,6 +92,8 @@ _EN = {
     "crop_clipped": "box cut to the image",
     "crop_missing": "no row: whole image",
     "crop_unusable": "unusable row: whole image",
+    "crops_notes": "Crop rows that say more than a box, or something else",
+    "crops_notes_shown": ("Shown: {shown} of {number}; the manifest's column “crop_note” has all."),
     "rejections": "Rejected files",
     "rejections_lead": "Every refused file with its reason. None of them is in a split.",
     "conflicts": "One picture, two labels",
@@ -224,6 +226,10 @@ _KO = {
     "crop_clipped": "이미지에 맞게 잘라 냄",
     "crop_missing": "정보 없음: 이미지 전체",
     "crop_unusable": "쓸 수 없는 값: 이미지 전체",
+    "crops_notes": "영역 말고 다른 내용이 있는 크롭 행",
+    "crops_notes_shown": (
+        "전체 {number}개 중 {shown}개 표시. 나머지는 매니페스트의 crop_note 열에 있습니다."
+    ),
     "rejections": "제외된 파일",
     "rejections_lead": "제외된 모든 파일과 그 사유입니다. 어느 분할에도 들어가지 않습니다.",
     "reason_empty file": "빈 파일",

@@ -221,6 +221,13 @@ def test_notes_of_archive_and_crop_tables_are_there(page: Page) -> None:
     assert "recall\n  0.97" in page.text
 
 
+def test_words_in_crop_rows_are_kept() -> None:
+    rows = tuple(row(f"{n}.jpg", 0, n, crop_note=f"dissimilar <{n}>") for n in range(3))
+    page = Page(render(rows, limits=report.Limits(notes=2)))
+    assert "no row: whole image; dissimilar <1>" in page.text
+    assert "dissimilar <2>" not in page.text and "Shown: 2 of 3" in page.text
+
+
 def test_korean_report_speaks_korean() -> None:
     page = Page(render(lang="ko"))
     assert page.all("html") == [{"lang": "ko"}]

@@ -126,6 +126,18 @@ def test_copies_are_counted_once(summary: report_numbers.Summary) -> None:
     assert (summary.unique, summary.distinct) == (6, 4)
 
 
+def test_crop_notes_of_accepted_images_are_kept() -> None:
+    rows = (
+        accepted("a.jpg", 0, 1, crop_note="dissimilar"),
+        accepted("b.jpg", 0, 2),
+        rejected("crop_area.properties", "side file: crop table", crop_note="line 3 is odd"),
+    )
+    summary = report_numbers.summarize(rows, TABLE)
+    assert [row.crop_note for row in summary.crop_notes] == ["dissimilar"]
+    plain = report_numbers.to_json(summary)["crop_notes"]
+    assert plain == [{"id": "구이/갈비구이/a.jpg", "note": "dissimilar"}]
+
+
 def test_flags_keep_their_rows(summary: report_numbers.Summary) -> None:
     assert [(flag, len(rows)) for flag, rows in summary.flags] == [
         ("dark", 2),

@@ -81,6 +81,15 @@ def test_captions_take_room_below_their_picture() -> None:
     assert (below != BACKGROUND).any()
 
 
+def test_a_title_stands_over_the_pictures() -> None:
+    tiles = [Tile(plain(RED))] * 3
+    bare = drawing.contact_sheet(tiles, 3, tile_size=60, font=LATIN)
+    titled = drawing.contact_sheet(tiles, 3, "kfood", tile_size=60, font=LATIN)
+    top = find_colour(titled, RED)[1]
+    assert titled.height - bare.height == top - find_colour(bare, RED)[1] > 20
+    assert (np.asarray(titled)[:top] != BACKGROUND).any()
+
+
 def test_a_long_caption_does_not_run_into_the_next_tile() -> None:
     tiles = [Tile(plain(RED), "W" * 200), Tile(plain(BLUE))]
     sheet = np.asarray(drawing.contact_sheet(tiles, 2, tile_size=60, font=LATIN))

@@ -119,6 +119,17 @@ def test_regular_faces_come_before_heavy_ones(
     assert tried == ["NanumBarunGothic.ttf", "NanumGothic.ttf", "NanumGothicBold.ttf"]
 
 
+def test_collections_are_tried_at_their_korean_face_first(
+    bare_machine: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "NotoSansCJK-Regular.ttc").touch()
+    monkeypatch.setattr(fonts, "_font_folders", lambda: (tmp_path,))
+    tried: list[int] = []
+    monkeypatch.setattr(fonts, "draws_hangul", lambda path, index: tried.append(index))
+    fonts.find_font()
+    assert tried == [1, 0]
+
+
 def test_fontconfigs_answer_is_read(
     bare_machine: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

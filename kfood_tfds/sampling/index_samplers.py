@@ -53,6 +53,11 @@ class IndexSampler(abc.ABC):
     def indices(self, epoch: int) -> Indices:
         """Returns an epoch's indices in their order, int64[len(self)]."""
 
+    @property
+    def position(self) -> int:
+        """How many indices of its epoch the next iteration leaves out."""
+        return self._start
+
     def __iter__(self) -> Iterator[int]:
         """Gives the indices of the next epoch."""
         epoch, start = self.epoch, self._start

@@ -201,7 +201,7 @@ class _Stream:
             first = tf.repeat(tf.cumsum(times, exclusive=True), times)
             place = tf.range(tf.size(rows, tf.int64)) - first + tf.cast(number, tf.int64) * most
             result = tf.nest.map_structure(lambda feature: tf.gather(feature, rows), examples)
-            return {**result, "id": _marked(result["id"], place)}
+            return {**result, "id": marked_ids(result["id"], place)}
 
         most = math.floor(max(self.rates)) + 1
         sizes = tf.nest.map_structure(
@@ -212,11 +212,17 @@ class _Stream:
         return self.ds.batch(together).map(spread).unbatch()
 
 
-def _marked(example_id: Any, place: Any) -> Any:
+def marked_ids(ids: Any, places: Any) -> Any:
+    """Returns ids that tell the copies of an example apart: ``#2`` behind that of the second.
+
+    Args:
+        ids: String tensor.
+        places: Integer tensor of the same shape, 0 for the first copy.
+    """
     import tensorflow as tf
 
-    later = tf.strings.join([example_id, COPY_MARK, tf.strings.as_string(place + 1)])
-    return tf.where(place == 0, example_id, later)
+    later = tf.strings.join([ids, COPY_MARK, tf.strings.as_string(places + 1)])
+    return tf.where(places == 0, ids, later)
 
 
 def _extent(rates: Rates, counts: Counts | None, length: int | None) -> tuple[int | None, int]:

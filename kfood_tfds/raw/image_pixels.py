@@ -14,6 +14,9 @@ from kfood_tfds.raw.errors import KfoodError
 
 Pixels = npt.NDArray[np.uint8]
 
+# libjpeg's bound on either side.
+MAX_JPEG_SIDE = 65_500
+
 _SIXTEEN_BIT = 65535
 # How each EXIF orientation is turned upright (EXIF 2.3, tag 0x0112).
 _UPRIGHT = {
@@ -88,7 +91,14 @@ def encode_jpeg(pixels: Pixels, quality: int = 90, *, subsampling: str = "4:2:0"
 
     Returns:
       The file.
+
+    Raises:
+      KfoodError: A side is longer than MAX_JPEG_SIDE.
     """
+    if max(pixels.shape) > MAX_JPEG_SIDE:
+        raise KfoodError(
+            f"A JPEG has at most {MAX_JPEG_SIDE} pixels a side. Received: shape={pixels.shape}."
+        )
     return _save(pixels, "JPEG", quality=quality, subsampling=subsampling, optimize=True)
 
 

@@ -28,18 +28,17 @@ from typing import Any
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from kfood_tfds.raw.image_headers import (
+from kfood_tfds.raw.image_headers import check_structure, sniff
+from kfood_tfds.raw.image_limits import (
     MAX_EXIF_BYTES,
     MAX_FILE_BYTES,
     MAX_PIXELS,
     ImageRejected,
-    JpegHeader,
     check_size,
-    check_structure,
     check_tags,
-    sniff,
 )
 from kfood_tfds.raw.image_pixels import (
+    MAX_JPEG_SIDE,
     Pixels,
     encode_bmp,
     encode_jpeg,
@@ -47,6 +46,7 @@ from kfood_tfds.raw.image_pixels import (
     shrink_image,
     upright_rgb,
 )
+from kfood_tfds.raw.jpeg_header import JpegHeader, ends_well
 
 __all__ = [
     "MAX_DIFFERENCE",
@@ -64,6 +64,7 @@ __all__ = [
 MAX_DIFFERENCE = 2.0
 LOSSY_QUALITY = 95
 
+_STRIP_SAMPLES = 1_000_000
 _ORIENTATION_TAG = 0x0112
 _LOSSY_FORMATS = frozenset(["JPEG", "MPO", "WEBP", "JPEG2000", "AVIF"])
 _LOSSY_TIFF = frozenset(["jpeg", "tiff_jpeg", "webp"])
@@ -135,7 +136,7 @@ def prepare_image(data: bytes) -> PreparedImage:
     with image:
         if orientation == 1 and _is_plain(image, data, header):
             pixels = _decode(data, kind)
-            if pixels is not None and _agrees(pixels, image, header):
+            if pixels is not None and _agrees(pixels, image, data, header):
                 height, width = pixels.shape[:2]
                 form = image.format or kind
                 return PreparedImage(data, height, width, form, "original", 1, pixels)
@@ -180,10 +181,10 @@ def _is_plain(image: Image.Image, data: bytes, header: JpegHeader | None) -> boo
     return "transparency" not in image.info and not getattr(image, "is_animated", False)
 
 
-def _agrees(pixels: Pixels, image: Image.Image, header: JpegHeader | None) -> bool:
+def _agrees(pixels: Pixels, image: Image.Image, data: bytes, header: JpegHeader | None) -> bool:
     if pixels.shape[:2] != (image.height, image.width):
         return False
-    if header is not None and header.is_common:
+    if header is not None and header.is_common and ends_well(data, header):
         return True
     with _pillow(str(image.format)):
         reference = upright_rgb(image)
@@ -194,7 +195,7 @@ def _convert(image: Image.Image, data: bytes, kind: str, orientation: int) -> Pr
     with _pillow(kind):
         reference = _load_tiff(image, data) if kind == "TIFF" else _load(image, orientation)
     stored_as = "PNG"
-    if _is_lossy(image):
+    if _is_lossy(image) and max(reference.shape) <= MAX_JPEG_SIDE:
         encoded = encode_jpeg(reference, LOSSY_QUALITY, subsampling="4:4:4")
         stored_as = "JPEG" if _survives(encoded, reference) else "PNG"
     if stored_as == "PNG":
@@ -256,8 +257,13 @@ def _survives(encoded: bytes, reference: Pixels) -> bool:
 def _difference(left: Pixels, right: Pixels) -> float:
     if left.shape != right.shape:
         return float("inf")
-    high, low = np.maximum(left, right), np.minimum(left, right)
-    return float((high - low).mean(dtype=np.float64))
+    total = 0
+    # In strips of some rows, so that a large image needs no further copies of itself.
+    rows = max(1, _STRIP_SAMPLES // max(1, left[0].size))
+    for start in range(0, len(left), rows):
+        one, other = left[start : start + rows], right[start : start + rows]
+        total += int((np.maximum(one, other) - np.minimum(one, other)).sum(dtype=np.int64))
+    return total / left.size
 
 
 @functools.cache

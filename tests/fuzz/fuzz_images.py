@@ -26,7 +26,7 @@ from PIL import Image, ImageOps
 from kfood_tfds.raw.crop_area import STATUSES, parse_crop_area, place_crop
 from kfood_tfds.raw.images import MAX_DIFFERENCE, ImageRejected, PreparedImage, prepare_image
 
-SLOW_SECONDS = 5.0
+SLOW_SECONDS = 15.0
 MAX_MUTATIONS = 6
 NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 

@@ -373,6 +373,14 @@ def test_noise_that_jpeg_cannot_hold_becomes_png() -> None:
     assert check(data, noise, 0).stored_as == "PNG"
 
 
+def test_side_that_no_jpeg_can_have_becomes_png() -> None:
+    strip = np.zeros((4, 65_501, 3), np.uint8)
+    with pytest.raises(KfoodError, match="65500"):
+        encode_jpeg(strip)
+    data = saved(Image.fromarray(strip), "JPEG2000")
+    assert check(data, strip, 0).stored_as == "PNG"
+
+
 @pytest.mark.parametrize("orientation", range(2, 9))
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF"])
 def test_exif_orientation_is_applied(kind: str, orientation: int) -> None:
@@ -423,6 +431,13 @@ def test_truncated_files_of_other_formats(kind: str) -> None:
 def test_truncated_webp() -> None:
     data = saved(Image.fromarray(picture()), "WEBP")
     assert "WEBP" in reason(data[:-20])
+
+
+@pytest.mark.parametrize("marker", [b"\xff\xc0", b"\xff\xd8", b"\xff\xc8"])
+def test_stray_marker_in_place_of_the_end_is_refused(marker: bytes) -> None:
+    # TensorFlow decodes these in full; Pillow stumbles over the marker.
+    assert "JPEG" in reason(jpeg()[:-2] + marker + b"\xd9")
+    assert "JPEG" in reason(jpeg()[:-2] + marker + b"\xff\xd9")
 
 
 def test_png_without_its_end_is_truncated() -> None:
@@ -500,6 +515,16 @@ def test_huge_claims_are_refused_before_memory_is_taken(data: bytes) -> None:
 def test_too_long_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kfood_tfds.raw.image_headers.MAX_FILE_BYTES", 1000)
     assert reason(jpeg() + bytes(1000)).endswith("the limit MAX_FILE_BYTES is 1000")
+
+
+def test_forms_that_decode_slowly_have_a_limit_of_their_own() -> None:
+    text = b"P3 40 30 255\n" + b"7 " * 3600
+    check(text, np.full((30, 40, 3), 7, np.uint8), 0)
+    assert "limit MAX_SLOW_BYTES is" in reason(text + bytes(9_000_000))
+    runs = struct.pack("<LllHHLLllLL", 40, 40, 30, 1, 8, 1, 0, 0, 0, 256, 0) + bytes(1024)
+    head = struct.pack("<2sLLL", b"BM", 0, 0, 14 + len(runs))
+    check(head + runs + b"\x28\7\0\0" * 30 + b"\0\1", np.zeros((30, 40, 3), np.uint8), 0)
+    assert "limit MAX_SLOW_BYTES is" in reason(head + runs + b"\1\7" * 5_000_000)
 
 
 def test_jpeg_of_many_scans() -> None:

@@ -100,17 +100,17 @@ class _AutoAugment(RandomPixelOp):
 
 @dataclasses.dataclass(frozen=True)
 class RandAugment(_AutoAugment):
-    """Applies operations drawn at random, all of one magnitude (Cubuk et al. 2019, arXiv:1909.13719).
+    """Applies random operations, all of one magnitude (Cubuk et al. 2019, arXiv:1909.13719).
 
-    The 14 operations, their ranges and the 31 bins of magnitude are torchvision's: identity, shear x
-    and y (to 0.3), translate x and y (to 150/331 of the side), rotate (to 30 degrees), brightness,
-    colour, contrast, sharpness (factor 1 +- 0.9), posterize (to 4 bits), solarize, autocontrast and
-    equalize. Signs are drawn. They run on uint8, and those on values give Pillow's bytes. Two details
-    differ from torchvision: solarizing starts from threshold 256, so that magnitude 0 does nothing, and
-    translations are rounded to whole pixels, not cut.
+    The 14 operations, their ranges and the 31 bins of magnitude are torchvision's: identity, shear
+    x and y (to 0.3), translate x and y (to 150/331 of the side), rotate (to 30 degrees),
+    brightness, colour, contrast, sharpness (factor 1 +- 0.9), posterize (to 4 bits), solarize,
+    autocontrast and equalize. Signs are drawn. They run on uint8, and those on values give Pillow's
+    bytes. Two details differ from torchvision: solarizing starts from threshold 256, so that
+    magnitude 0 does nothing, and translations are rounded to whole pixels, not cut.
 
-    ``keras.layers.RandAugment`` draws in the order of calls, so that results depend on the number of
-    workers.
+    ``keras.layers.RandAugment`` draws in the order of calls, so that results depend on the number
+    of workers.
 
     Attributes:
         num_ops: Number of operations, one after another.
@@ -151,9 +151,9 @@ class RandAugment(_AutoAugment):
 class TrivialAugmentWide(_AutoAugment):
     """Applies one operation of random magnitude (Müller and Hutter 2021, arXiv:2103.10158).
 
-    Operations are those of ``RandAugment``, in the paper's wide ranges: shear to 0.99, translation to 32
-    pixels, rotation to 135 degrees, factors 1 +- 0.99, posterize to 2 bits. The magnitude is one of the
-    bins, each equally likely. Keras has no such layer.
+    Operations are those of ``RandAugment``, in the paper's wide ranges: shear to 0.99, translation
+    to 32 pixels, rotation to 135 degrees, factors 1 +- 0.99, posterize to 2 bits. The magnitude is
+    one of the bins, each equally likely. Keras has no such layer.
 
     Attributes:
         num_magnitude_bins: Number of magnitudes.

@@ -13,8 +13,8 @@ from kfood_tfds.postprocessing import checks, decoding, draws
 from kfood_tfds.postprocessing.decoding import IMAGE
 from kfood_tfds.postprocessing.ops import Example, Op, RandomPixelOp, require
 
-# Rec. 601 luma, in the 16-bit fractions of Pillow's convert("L"). With them float32 sums of bytes are
-# exact, in whatever order a machine adds.
+# Rec. 601 luma, in the 16-bit fractions of Pillow's convert("L"). With them float32 sums of bytes
+# are exact, in whatever order a machine adds.
 LUMA = (19595 / 65536, 38470 / 65536, 7471 / 65536)
 
 # Gains of the colour differences in PAL and NTSC: U = 0.492111 (B - Y), V = 0.877283 (R - Y).
@@ -22,6 +22,12 @@ _GAIN_U = 0.492111
 _GAIN_V = 0.877283
 _WHITE = 255.0
 _GRID = 4096.0
+_NEUTRAL = {
+    "brightness": (1.0, 1.0),
+    "contrast": (1.0, 1.0),
+    "saturation": (1.0, 1.0),
+    "hue": (0.0, 0.0),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,18 +42,18 @@ class ColorJitter(RandomPixelOp):
         hue          x4 = x3 turned by -2 pi h in the IQ plane of YIQ; the grey value stays
         result       x4, cut to 0..255
 
-    The four commute, because the last two keep the grey value and the first two scale it. So no order
-    needs to be drawn, and one 3x3 matrix and one offset do it all in a single pass::
+    The four commute, because the last two keep the grey value and the first two scale it. So no
+    order needs to be drawn, and one 3x3 matrix and one offset do it all in a single pass::
 
         x4 = b c (x M(s, h)) + b (1 - c) m       m: mean of the grey values of x
 
-    Values are cut to 0..255 once, at the end: bright colours survive a brightness step that contrast
-    then takes back, unlike with torchvision, which cuts after each step. Positive hues turn red towards
-    green, as in HSV.
+    Values are cut to 0..255 once, at the end: bright colours survive a brightness step that
+    contrast then takes back, unlike with torchvision, which cuts after each step. Positive hues
+    turn red towards green, as in HSV.
 
-    ``keras.layers.RandomColorJitter`` draws in the order of calls, so that results depend on the number
-    of workers, and takes several times a JPEG's decoding. ``tf.image`` takes four passes, two of them
-    through HSV: about four times the time of this op.
+    ``keras.layers.RandomColorJitter`` draws in the order of calls, so that results depend on the
+    number of workers, and takes several times a JPEG's decoding. ``tf.image`` takes four passes,
+    two of them through HSV: about four times the time of this op.
 
     Attributes:
         brightness: Largest change of b from 1, or its bounds; 0.2 means (0.8, 1.2).
@@ -69,14 +75,9 @@ class ColorJitter(RandomPixelOp):
     def draw(self, example: Example, seed: Any) -> Example:
         """Sets ``"image"``: uint8 or float32[h, w, 3] in 0..255, as it came."""
         bounds = self._bounds()
-        low, high = (tf.constant(side) for side in np.array(list(bounds.values()), np.float32).T)
-        values = draws.uniform(seed, [len(bounds)], low, high)
-        neutral = {"brightness": 1.0, "contrast": 1.0, "saturation": 1.0, "hue": 0.0}
-        drawn = {
-            name: values[index]
-            for index, (name, pair) in enumerate(bounds.items())
-            if pair != (neutral[name], neutral[name])
-        }
+        low, high = np.array(list(bounds.values()), np.float32).T
+        values = dict(zip(bounds, tf.unstack(draws.uniform(seed, [4], low, high)), strict=True))
+        drawn = {name: values[name] for name, pair in bounds.items() if pair != _NEUTRAL[name]}
         example[IMAGE] = adjust_color(example[IMAGE], **drawn)
         return example
 
@@ -94,11 +95,11 @@ class ColorJitter(RandomPixelOp):
 class Grayscale(RandomPixelOp):
     """Makes the image grey, as three equal channels, with a probability.
 
-    The grey value is Rec. 601 luma; for uint8 it is that of Pillow's ``convert("L")``, bit for bit. With
-    probability 1 nothing is random: the op then stays in evaluation and serving.
+    The grey value is Rec. 601 luma; for uint8 it is that of Pillow's ``convert("L")``, bit for bit.
+    With probability 1 nothing is random: the op then stays in evaluation and serving.
 
-    ``keras.layers.RandomGrayscale`` draws in the order of calls, so that results depend on the number of
-    workers.
+    ``keras.layers.RandomGrayscale`` draws in the order of calls, so that results depend on the
+    number of workers.
 
     Attributes:
         probability: Share of the images that become grey.
@@ -153,22 +154,22 @@ def adjust_color(
     if brightness is None and contrast is None and saturation is None and hue is None:
         return image
     pixels = tf.cast(image, tf.float32)
-    scale = tf.constant(1.0) if brightness is None else brightness
+    factor = tf.constant(1.0) if brightness is None else brightness
     offset = tf.constant(0.5 if image.dtype == tf.uint8 else 0.0)
     if contrast is not None:
-        offset += scale * (1.0 - contrast) * mean_grey(pixels)
-        scale = scale * contrast
+        bright, factor = factor, factor * contrast
+        offset += (bright - factor) * mean_grey(pixels)
     turned = saturation is not None or hue is not None
-    factor = scale * color_matrix(saturation, hue) if turned else scale
+    if turned:
+        factor = color_matrix(factor, saturation, hue)
     if image.dtype == tf.uint8:
         factor, offset = _on_grid(factor), _on_grid(offset)
-    if turned:
-        result = tf.reshape(tf.matmul(tf.reshape(pixels, [-1, 3]), factor), tf.shape(pixels))
-    else:
-        result = pixels * factor
+    flat = tf.reshape(pixels, [-1, 3])
+    result = (tf.matmul(flat, factor) if turned else flat * factor) + offset
     # The raw op is one pass; tf.clip_by_value is two.
-    result = tf.raw_ops.ClipByValue(t=result + offset, clip_value_min=0.0, clip_value_max=_WHITE)
-    return tf.cast(tf.ensure_shape(result, image.shape), image.dtype)
+    result = tf.raw_ops.ClipByValue(t=result, clip_value_min=0.0, clip_value_max=_WHITE)
+    result = tf.cast(tf.reshape(result, tf.shape(image)), image.dtype)
+    return tf.ensure_shape(result, image.shape)
 
 
 def _on_grid(values: Any) -> Any:
@@ -182,22 +183,21 @@ def _on_grid(values: Any) -> Any:
 def mean_grey(image: Any) -> Any:
     """Returns the mean grey value of float32[h, w, 3], a scalar."""
     size = tf.shape(image)
-    # Summing over rows is the direction in which memory lies; each sum has an order of its own, so that
-    # the number of threads changes nothing.
-    columns = tf.reduce_sum(tf.reshape(image, [size[0], -1]), axis=0)
-    channels = tf.reduce_sum(tf.reshape(columns, [-1, 3]), axis=0)
-    return tf.reduce_sum(channels * tf.constant(LUMA)) / tf.cast(size[0] * size[1], tf.float32)
+    # A product with one column runs in one thread, so that their number changes no sum's order.
+    luma = tf.tile(tf.constant(LUMA, tf.float32, [3, 1]), [size[1], 1])
+    rows = tf.matmul(tf.reshape(image, [size[0], -1]), luma)
+    return tf.reduce_sum(rows) / tf.cast(size[0] * size[1], tf.float32)
 
 
-def color_matrix(saturation: Any = None, hue: Any = None) -> Any:
-    """Returns float32[3, 3], to multiply rows of pixels with: saturation, then hue."""
-    grey = np.repeat(np.array(LUMA)[:, None], 3, axis=1)
-    factor = 1.0 if saturation is None else saturation
-    if hue is None:
-        return tf.constant(grey, tf.float32) + factor * tf.constant(np.eye(3) - grey, tf.float32)
-    angle = -2.0 * np.pi * hue
-    along = factor * tf.cos(angle) * tf.constant(np.eye(3) - grey, tf.float32)
-    return tf.constant(grey, tf.float32) + along + factor * tf.sin(angle) * _quarter_turn()
+def color_matrix(scale: Any, saturation: Any = None, hue: Any = None) -> Any:
+    """Returns float32[3, 3] to multiply pixels with: saturation, then hue, times a scale."""
+    along = scale if saturation is None else scale * saturation
+    across = tf.constant(0.0)
+    if hue is not None:
+        angle = -2.0 * np.pi * hue
+        along, across = along * tf.cos(angle), along * tf.sin(angle)
+    parts = tf.constant(_color_parts(), tf.float32)
+    return tf.reshape(tf.matmul(tf.stack([scale, along, across])[None], parts), [3, 3])
 
 
 def to_grayscale(image: Any) -> Any:
@@ -210,11 +210,13 @@ def to_grayscale(image: Any) -> Any:
     return tf.cast(tf.ensure_shape(tf.reshape(result, tf.shape(image)), image.shape), image.dtype)
 
 
-def _quarter_turn() -> Any:
-    """Returns float32[3, 3]: the matrix that turns the colour difference by 90 degrees, grey to 0."""
+def _color_parts() -> np.ndarray[Any, Any]:
+    """Returns float64[3, 9]: the matrices of grey, of the rest, and of that turned by 90 degrees."""
     luma, unit = np.array(LUMA), np.eye(3)
+    grey = np.repeat(luma[:, None], 3, axis=1)
     u, v = _GAIN_U * (unit[2] - luma), _GAIN_V * (unit[0] - luma)
-    # The IQ plane is the UV plane turned by 33 degrees, so a turn is the same in both: V -> -U, U -> V.
+    # The IQ plane is the UV plane turned by 33 degrees: a turn is the same in both. V -> -U, U -> V.
     red, blue = -u / _GAIN_V, v / _GAIN_U
     green = -(luma[0] * red + luma[2] * blue) / luma[1]
-    return tf.constant(np.stack([red, green, blue], axis=1), tf.float32)
+    turned = np.stack([red, green, blue], axis=1)
+    return np.stack([grey, unit - grey, turned]).reshape(3, 9)

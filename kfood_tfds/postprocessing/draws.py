@@ -18,7 +18,8 @@ def around(name: str, value: Any, centre: float, low: float, high: float) -> tup
 
     Args:
         name: Name of the field.
-        value: A number d >= 0 for centre - d .. centre + d, cut at ``low``; or a tuple of two numbers.
+        value: A number d >= 0 for centre - d .. centre + d, cut at ``low``; or a tuple of two
+            numbers.
         centre: The value that changes nothing.
         low: Least bound allowed.
         high: Greatest bound allowed.
@@ -48,7 +49,7 @@ def between(name: str, value: Any, low: float, high: float) -> tuple[float, floa
 
 
 def check_fill(name: str, value: Any) -> None:
-    """Raises ValueError unless the value is a grey level 0..255 or three of them, for R, G and B."""
+    """Raises ValueError unless the value is one level 0..255, or three for R, G and B."""
     levels = value if isinstance(value, tuple) else (value,)
     if len(levels) not in (1, 3) or (isinstance(value, tuple) and len(levels) == 1):
         raise ValueError(f"{name} must be a number or three of them. Received: {name}={value!r}")

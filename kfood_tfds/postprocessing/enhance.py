@@ -1,4 +1,4 @@
-"""Pillow's ``ImageEnhance`` and ``ImageOps`` in TensorFlow: uint8 in, the same bytes out as Pillow's.
+"""Pillow's ``ImageEnhance`` and ``ImageOps`` in TensorFlow, equal to Pillow byte for byte.
 
 AutoAugment and its successors are defined by these functions. All take and return uint8[h, w, 3].
 """

@@ -19,17 +19,18 @@ _TRIES = 10
 class RandomErasing(RandomPixelOp):
     """Covers a random rectangle of the image (Zhong et al. 2017, arXiv:1708.04896).
 
-    Area and aspect ratio are drawn up to ten times until the rectangle fits into the image; if it never
-    does, the last one is cut to it. Its place is uniform.
+    Area and aspect ratio are drawn up to ten times until the rectangle fits into the image; if it
+    never does, the last one is cut to it. Its place is uniform.
 
-    ``keras.layers.RandomErasing`` draws in the order of calls, so that results depend on the number of
-    workers.
+    ``keras.layers.RandomErasing`` draws in the order of calls, so that results depend on the number
+    of workers.
 
     Attributes:
         probability: Share of the images that lose a rectangle.
         area: Bounds of the rectangle's share of the image.
         aspect: Bounds of its height over its width, drawn uniformly in the logarithm.
-        value: Level 0..255 to fill it with, three for R, G and B, or ``"noise"``: every value random.
+        value: Level 0..255 to fill it with, three for R, G and B, or ``"noise"``: every value
+            random.
     """
 
     probability: float = 0.5

@@ -57,11 +57,12 @@ class _Mix(BatchOp):
 class MixUp(_Mix):
     """Blends each example with another of its batch (Zhang et al. 2017, arXiv:1710.09412).
 
-    An example keeps a share drawn from Beta(alpha, alpha) and takes the rest from its partner, image,
-    label vectors and sample weight alike. Partners lie a random number of places apart in the batch, the
-    same for all, so nobody is paired with itself unless alone.
+    An example keeps a share drawn from Beta(alpha, alpha) and takes the rest from its partner,
+    image, label vectors and sample weight alike. Partners lie a random number of places apart in
+    the batch, the same for all, so nobody is paired with itself unless alone.
 
-    ``keras.layers.MixUp`` draws in the order of calls, so that results depend on the number of workers.
+    ``keras.layers.MixUp`` draws in the order of calls, so that results depend on the number of
+    workers.
 
     Attributes:
         alpha: Both parameters of the beta distribution; the larger, the stronger the mixing.
@@ -79,13 +80,13 @@ class MixUp(_Mix):
 class CutMix(_Mix):
     """Pastes a rectangle of another example into each (Yun et al. 2019, arXiv:1905.04899).
 
-    An example keeps a share drawn from Beta(alpha, alpha). The rectangle has the rest of the area and
-    the image's aspect ratio; its centre is uniform, and what lies outside the image is cut off. Label
-    vectors and sample weights are mixed by the area truly pasted, counted in pixels. Partners are as in
-    ``MixUp``; the rectangles differ within the batch.
+    An example keeps a share drawn from Beta(alpha, alpha). The rectangle has the rest of the area
+    and the image's aspect ratio; its centre is uniform, and what lies outside the image is cut off.
+    Label vectors and sample weights are mixed by the area truly pasted, counted in pixels. Partners
+    are as in ``MixUp``; the rectangles differ within the batch.
 
-    ``keras.layers.CutMix`` draws in the order of calls, so that results depend on the number of workers,
-    and mixes labels by a rectangle whose sides aren't whole pixels.
+    ``keras.layers.CutMix`` draws in the order of calls, so that results depend on the number of
+    workers, and mixes labels by a rectangle whose sides aren't whole pixels.
 
     Attributes:
         alpha: Both parameters of the beta distribution.
@@ -133,7 +134,7 @@ def _blend(values: Any, partner: Any, share: Any) -> Any:
 
 
 def _span(centre: Any, side: Any, length: Any) -> tuple[Any, Any]:
-    """Returns bool[batch, length], the pixels within a side's share of the length, and their number."""
+    """Returns bool[batch, length], true within the side's share, and the number of those."""
     extent = tf.cast(length, tf.float32)
     half = tf.round(side * extent) / 2
     low = tf.clip_by_value(tf.cast(tf.round(centre * extent - half), tf.int32), 0, length)
@@ -146,6 +147,6 @@ def _check_labels(batch: Example, name: str) -> None:
     label = tf.convert_to_tensor(batch["label"])
     if not label.dtype.is_floating or label.shape.rank != 2:
         raise ValueError(
-            f"{name} needs labels as vectors: put OneHot before it (one_hot=True in train_pipeline). "
+            f"{name} needs labels as vectors: put OneHot before it (train_pipeline's one_hot=True). "
             f"Received: label of dtype {label.dtype.name} and shape {label.shape}"
         )

@@ -1,0 +1,116 @@
+"""Lists the files under a path, on a disk or in a bucket, the same way on every system."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from etils import epath
+
+from kfood_tfds.raw.errors import ArchiveError
+from kfood_tfds.raw.member_names import SplitName, split_name
+
+MAX_DEPTH = 12
+MAX_FILES = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """One file.
+
+    Attributes:
+        path: As `etils.epath` opens it.
+        inside: Its path below the folder that was searched, in NFC.
+        size: Bytes.
+        changed: Time of the last change, in nanoseconds; 0 where unknown.
+    """
+
+    path: str
+    inside: SplitName
+    size: int
+    changed: int
+
+    @property
+    def shown(self) -> str:
+        """Its path below the searched folder, for people."""
+        return "/".join((*self.inside.folders, self.inside.filename))
+
+
+def find_files(path: str | os.PathLike[str]) -> list[FoundFile]:
+    """Returns the file at a path, or all files below a folder, sorted by their NFC paths.
+
+    Linked folders are searched once, so that a link to a parent ends; hidden folders are too.
+
+    Raises:
+        ArchiveError: If there is nothing at the path, or it can't be listed.
+    """
+    root = os.fspath(path)
+    try:
+        if "://" in root:
+            found = list(_remote(epath.Path(root), ""))
+        else:
+            found = list(_local(os.path.expanduser(root)))
+    except OSError as error:
+        raise ArchiveError(
+            f"{root} can't be listed ({error}). Give the path of AI Hub's kfood download, a file "
+            "or a folder that you may read."
+        ) from error
+    return sorted(found, key=lambda file: (file.inside.folders, file.inside.filename, file.path))
+
+
+def _local(root: str) -> Iterator[FoundFile]:
+    if os.path.isfile(root):
+        yield _of(root, os.path.basename(root), os.stat(root))
+        return
+    seen: set[str] = set()
+    pending = [(root, "", 0)]
+    count = 0
+    while pending:
+        folder, inside, depth = pending.pop()
+        real = os.path.realpath(folder)
+        if real in seen or depth > MAX_DEPTH:
+            continue
+        seen.add(real)
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = f"{inside}{entry.name}"
+                if entry.is_dir():
+                    pending.append((entry.path, f"{name}/", depth + 1))
+                elif entry.is_file():
+                    count = _counted(count, root)
+                    yield _of(entry.path, name, entry.stat())
+
+
+def _of(path: str, name: str, stat: os.stat_result) -> FoundFile:
+    return FoundFile(path, split_name(name), stat.st_size, stat.st_mtime_ns)
+
+
+def _remote(folder: epath.Path, inside: str, depth: int = 0) -> Iterator[FoundFile]:
+    if not folder.is_dir():
+        stat = folder.stat()
+        yield FoundFile(os.fspath(folder), split_name(folder.name), stat.length, _nanoseconds(stat))
+        return
+    count = 0
+    for entry in folder.iterdir():
+        name = f"{inside}{entry.name}"
+        if entry.is_dir():
+            if depth < MAX_DEPTH:
+                yield from _remote(entry, f"{name}/", depth + 1)
+            continue
+        count = _counted(count, os.fspath(folder))
+        stat = entry.stat()
+        yield FoundFile(os.fspath(entry), split_name(name), stat.length, _nanoseconds(stat))
+
+
+def _nanoseconds(stat: epath.StatResult) -> int:
+    return int((stat.mtime or 0) * 1_000_000_000)
+
+
+def _counted(count: int, root: str) -> int:
+    if count >= MAX_FILES:
+        raise ArchiveError(
+            f"{root} holds more than {MAX_FILES:,} files (MAX_FILES). Give the folder of the kfood "
+            "download, not one far above it."
+        )
+    return count + 1

@@ -1,0 +1,306 @@
+"""Tells in which of its layouts an archive lies, and cuts it into units that are read in one go.
+
+A unit is one zip of images (a category zip as a rule), or one folder of loose files.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from etils import epath
+
+from kfood_tfds.raw.errors import ArchiveError
+from kfood_tfds.raw.extents import Extent, ExtentReader, Reader, cut, whole_files
+from kfood_tfds.raw.found_files import FoundFile
+from kfood_tfds.raw.member_names import has_image_suffix, is_stranger, split_name
+from kfood_tfds.raw.zip_directory import (
+    STORED,
+    ZipDirectory,
+    ZipEntry,
+    read_directory,
+    stored_start,
+)
+
+_PART = re.compile(r"^(?P<stem>.+)\.part(?P<number>\d+)$", re.IGNORECASE)
+_UNFINISHED = (".crdownload", ".part", ".partial", ".download", ".aria2", ".tmp", ".opdownload")
+_SHOWN = 8
+EXPECTED = (
+    "Looked for kfood.zip, the portal's .tar or its .part files, category zips such as 구이.zip, "
+    "or folders such as 구이/갈비구이 with images"
+)
+
+
+@dataclass(frozen=True)
+class ZipUnit:
+    """One zip of images.
+
+    Attributes:
+        key: Its name among the units.
+        place: What messages call it.
+        stem: Its file name without `.zip`, which stands in for a missing category level.
+        extent: Its bytes; or, with `packed`, those of the zip around it.
+        packed: Its entry in the zip around it, if it has to be unpacked first.
+    """
+
+    key: str
+    place: str
+    stem: str
+    extent: Extent
+    packed: ZipEntry | None = None
+
+
+@dataclass(frozen=True)
+class FolderUnit:
+    """The loose files of one folder."""
+
+    key: str
+    files: tuple[FoundFile, ...]
+
+
+@dataclass(frozen=True)
+class BrokenUnit:
+    """A zip inside a zip that can't be opened: one unreadable member."""
+
+    key: str
+    place: str
+    filename: str
+    size: int
+    error: str
+
+
+Unit = ZipUnit | FolderUnit | BrokenUnit
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How an archive lies.
+
+    Attributes:
+        name: "zip", "tar", "parts", "category zips", "folders" or "category zips and folders".
+        units: Its units, sorted by key.
+        files: The files that the units lie in.
+        ignored: Files beside a whole archive, which are left alone.
+    """
+
+    name: str
+    units: tuple[Unit, ...]
+    files: tuple[FoundFile, ...]
+    ignored: tuple[FoundFile, ...] = ()
+
+
+def find_layout(files: Sequence[FoundFile], place: str) -> Layout:
+    """Tells the layout of the files found at a path.
+
+    A whole archive (`kfood.zip`, a tar, part files) goes before category zips and folders that
+    lie beside it.
+
+    Args:
+        files: What was found, sorted.
+        place: The path, for messages.
+
+    Raises:
+        ArchiveError: If there is no archive, or one that is damaged or incomplete.
+    """
+    zips = [f for f in files if _suffix(f) == "zip" and not is_stranger(f.inside)]
+    directories = {f: _directory(f) for f in zips}
+    wholes = [f for f in zips if _inner_zips(directories[f])]
+    for name, units, used in (
+        ("zip", [u for f in wholes for u in _units_of_zip(f, directories[f])], wholes),
+        ("tar", *_from_tars(files)),
+        ("parts", *_from_parts(files)),
+    ):
+        if units:
+            rest = tuple(f for f in files if f not in set(used) and not is_stranger(f.inside))
+            return Layout(name, _sorted(units), tuple(used), rest)
+    loose = [f for f in files if f not in directories]
+    from_zips: list[Unit] = [_unit_of_file(f) for f in zips]
+    from_folders = list(_folder_units(loose))
+    has_images = any(has_image_suffix(f.inside.filename) for f in loose)
+    if not from_zips and not has_images:
+        raise ArchiveError(f"{place} holds no kfood archive. {EXPECTED}. {_findings(files)}")
+    name = "category zips" if from_zips else "folders"
+    if from_zips and has_images:
+        name = "category zips and folders"
+    return Layout(name, _sorted([*from_zips, *from_folders]), tuple(files))
+
+
+def _sorted(units: Sequence[Unit]) -> tuple[Unit, ...]:
+    return tuple(sorted(units, key=lambda unit: unit.key))
+
+
+def _findings(files: Sequence[FoundFile]) -> str:
+    unfinished = [f.shown for f in files if f.inside.filename.lower().endswith(_UNFINISHED)]
+    if unfinished:
+        return (
+            f"Found an unfinished download: {', '.join(unfinished[:_SHOWN])}. Let it finish, or "
+            "start it again."
+        )
+    if not files:
+        return "Found nothing: the folder is empty. Put the download there as it is."
+    shown = ", ".join(f.shown for f in files[:_SHOWN])
+    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+    return f"Found {shown}{more}. Give the path of the download itself."
+
+
+def _suffix(file: FoundFile) -> str:
+    return file.inside.filename.rpartition(".")[2].lower()
+
+
+def _extent(file: FoundFile) -> Extent:
+    return whole_files([(file.path, file.size)])
+
+
+def _directory(file: FoundFile) -> ZipDirectory:
+    with ExtentReader(_extent(file)) as reader:
+        return read_directory(reader, file.shown)
+
+
+def _inner_zips(directory: ZipDirectory) -> list[ZipEntry]:
+    return [
+        entry
+        for entry in directory.entries
+        if entry.name.lower().endswith(".zip") and not is_stranger(split_name(entry.name))
+    ]
+
+
+def _units_of_zip(file: FoundFile, directory: ZipDirectory) -> list[Unit]:
+    with ExtentReader(_extent(file)) as reader:
+        return units_of_outer_zip(reader, _extent(file), directory, file.shown)
+
+
+def units_of_outer_zip(
+    reader: Reader, extent: Extent, directory: ZipDirectory, place: str
+) -> list[Unit]:
+    """Returns the units of a zip that holds zips; its other members are a unit of their own."""
+    inner = _inner_zips(directory)
+    units: list[Unit] = [_inner_unit(reader, extent, entry, place) for entry in inner]
+    if len(inner) < sum(not entry.is_folder for entry in directory.entries):
+        units.append(ZipUnit(place, place, "", extent))
+    return units
+
+
+def _inner_unit(reader: Reader, extent: Extent, entry: ZipEntry, place: str) -> Unit:
+    name = split_name(entry.name).filename
+    inside = f"{place} › {name}"
+    stem = name[: -len(".zip")].strip()
+    try:
+        if entry.method != STORED or entry.fault:
+            return ZipUnit(inside, inside, stem, extent, entry)
+        window = cut(extent, stored_start(reader, entry, inside), entry.size)
+        with ExtentReader(window) as window_reader:
+            read_directory(window_reader, inside)
+        return ZipUnit(inside, inside, stem, window)
+    except ArchiveError as error:
+        return BrokenUnit(inside, inside, name, entry.size, str(error))
+
+
+def _unit_of_file(file: FoundFile) -> ZipUnit:
+    stem = file.inside.filename[: -len(".zip")].strip()
+    return ZipUnit(file.shown, file.shown, stem, _extent(file))
+
+
+def _from_tars(files: Sequence[FoundFile]) -> tuple[list[Unit], list[FoundFile]]:
+    tars = [f for f in files if _suffix(f) == "tar" and not is_stranger(f.inside)]
+    units: list[Unit] = []
+    for file in tars:
+        members = list(_tar_members(file))
+        parts = [(name, cut(_extent(file), at, size)) for name, at, size in members]
+        found = _joined(parts, file.shown)
+        for name, extent in found or []:
+            units += _units_of_extent(extent, f"{file.shown} › {name}")
+        if not found:
+            shown = ", ".join(name for name, _, _ in members[:_SHOWN]) or "nothing"
+            raise ArchiveError(
+                f"{file.shown} is a tar without kfood.zip or its part files in it. Found {shown}."
+            )
+    return units, tars
+
+
+def _tar_members(file: FoundFile) -> Iterator[tuple[str, int, int]]:
+    """Yields name, offset and size of the regular files in a tar, reading its headers only."""
+    try:
+        with (
+            epath.Path(file.path).open("rb") as data,
+            tarfile.open(fileobj=data, mode="r:", errors="surrogateescape") as tar,
+        ):
+            for member in tar:
+                if not member.isfile():
+                    continue
+                if member.offset_data + member.size > file.size:
+                    raise ArchiveError(
+                        f"{file.shown} is cut off: {member.name} should reach to byte "
+                        f"{member.offset_data + member.size}, but the tar has {file.size}. "
+                        "Download it again."
+                    )
+                name = member.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                yield name, member.offset_data, member.size
+    except (tarfile.TarError, OSError) as error:
+        raise ArchiveError(
+            f"{file.shown} is no readable tar ({error}). Download it again."
+        ) from error
+
+
+def _from_parts(files: Sequence[FoundFile]) -> tuple[list[Unit], list[FoundFile]]:
+    parts = [f for f in files if _PART.match(f.inside.filename) and not is_stranger(f.inside)]
+    found = _joined([(f.shown, _extent(f)) for f in parts], "the folder")
+    units = [unit for name, extent in found for unit in _units_of_extent(extent, name)]
+    return units, parts
+
+
+def _joined(pieces: Sequence[tuple[str, Extent]], place: str) -> list[tuple[str, Extent]]:
+    """Joins part files in numeric order; whole zips stay as they are.
+
+    Raises:
+        ArchiveError: If a part is missing or there twice.
+    """
+    series: dict[str, list[tuple[int, Extent]]] = defaultdict(list)
+    joined: list[tuple[str, Extent]] = []
+    for name, extent in pieces:
+        part = _PART.match(name)
+        if part:
+            series[part["stem"]].append((int(part["number"]), extent))
+        elif name.lower().endswith(".zip"):
+            joined.append((name, extent))
+    for stem, parts in series.items():
+        parts.sort(key=lambda part: part[0])
+        numbers = [number for number, _ in parts]
+        missing = sorted(set(range(numbers[-1] + 1)) - set(numbers))
+        if missing or len(set(numbers)) < len(numbers):
+            what = (
+                f"lacks {', '.join(f'.part{n}' for n in missing[:_SHOWN])}"
+                if missing
+                else "has a part twice"
+            )
+            raise ArchiveError(
+                f"{stem} in {place} {what}; found {', '.join(f'.part{n}' for n in numbers)}. "
+                "Put all part files of one download into one folder, and nothing else of the kind."
+            )
+        joined.append((stem, tuple(segment for _, extent in parts for segment in extent)))
+    return sorted(joined)
+
+
+def _units_of_extent(extent: Extent, place: str) -> list[Unit]:
+    with ExtentReader(extent) as reader:
+        try:
+            directory = read_directory(reader, place)
+        except ArchiveError as error:
+            raise ArchiveError(
+                f"{error} (Joined from {len(extent)} piece(s); a missing last part file, or parts "
+                "of two downloads, look like this too.)"
+            ) from error
+        if _inner_zips(directory):
+            return units_of_outer_zip(reader, extent, directory, place)
+    stem = place.rpartition("/")[2].removesuffix(".zip")
+    return [ZipUnit(place, place, stem, extent)]
+
+
+def _folder_units(files: Sequence[FoundFile]) -> Iterator[FolderUnit]:
+    folders: dict[tuple[str, ...], list[FoundFile]] = defaultdict(list)
+    for file in files:
+        folders[file.inside.folders].append(file)
+    for folder, members in folders.items():
+        yield FolderUnit("/".join(folder), tuple(members))

@@ -1,0 +1,228 @@
+"""Keeps a survey on disk while it grows, so that nothing is done twice.
+
+Two files in one folder: `survey.csv`, a manifest row per file, and `measurements.bin`, a record
+per accepted image (`MEASUREMENT`). Both are only ever appended to, in the archive's order; what a
+killed survey left is taken up where the shorter of the two ends. `complete.json` marks the end.
+Memory stays flat: the measurements are read through a memory map.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import csv
+import hashlib
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from etils import epath
+from tqdm.auto import tqdm
+
+from kfood_tfds.raw.archive import Archive
+from kfood_tfds.raw.channel_sums import ChannelSums
+from kfood_tfds.raw.classes import ClassTable
+from kfood_tfds.raw.file_lock import locked
+from kfood_tfds.raw.manifest import ManifestRow, from_cells, to_cells
+from kfood_tfds.raw.survey import (
+    FileFacts,
+    PlannedFile,
+    check_plan,
+    examine_all,
+    in_reading_order,
+    plan_files,
+)
+from kfood_tfds.raw.thumbnails import THUMBNAIL_SIDE
+
+# Part of the key: raise it when the survey measures something else than before.
+SURVEY_VERSION = 1
+MEASUREMENT = np.dtype(
+    [
+        ("thumbnail", np.uint8, (THUMBNAIL_SIDE, THUMBNAIL_SIDE)),
+        ("pixels", np.uint8, (32,)),
+        ("sums", "<i8", (7,)),
+    ]
+)
+_ROWS_PER_FLUSH = 64
+_FILES = ("survey.csv", "measurements.bin", "complete.json")
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one look at every file of an archive found.
+
+    Attributes:
+        archive: The archive.
+        planned: All its files, in reading order.
+        rows: Their manifest rows in the same order; split and group are still open.
+        measurements: One record of `MEASUREMENT` per accepted row, in order.
+        folder: Where the result is kept.
+    """
+
+    archive: Archive
+    planned: Sequence[PlannedFile]
+    rows: Sequence[ManifestRow]
+    measurements: npt.NDArray[np.void]
+    folder: Path
+
+
+def survey(
+    archive: Archive,
+    table: ClassTable,
+    cache_dir: str | os.PathLike[str] | None = None,
+    two_value_boxes: str = "image",
+    workers: int | None = None,
+    progress: Callable[..., Any] = tqdm,
+) -> Survey:
+    """Looks at every file of an archive, or takes the result of an earlier look.
+
+    Args:
+        archive: The archive.
+        table: The class table.
+        cache_dir: Where results are kept between runs; any path that `etils.epath` opens. None
+            is a temporary folder that goes with the process.
+        two_value_boxes: What a crop row of two values means: "image" (no box) or "origin".
+        workers: The number of threads; None is one per core.
+        progress: A progress bar with tqdm's signature.
+
+    Raises:
+        SurveyError: If no folder of the archive is a class.
+    """
+    planned = in_reading_order(plan_files(archive.members(), table))
+    check_plan(planned, table, archive.place)
+    key = survey_key(archive, table, two_value_boxes)
+    with _store(cache_dir, key) as folder:
+        known = _load(folder)
+        if known is None:
+            done = _resume(folder)
+            facts = examine_all(archive, planned, two_value_boxes, workers, progress, done)
+            _append(folder, facts)
+            (folder / "complete.json").write_text(json.dumps({"files": len(planned)}))
+            known = _load(folder)
+    rows, measurements = known if known is not None else ([], np.zeros(0, MEASUREMENT))
+    return Survey(archive, planned, rows, measurements, folder)
+
+
+def survey_key(archive: Archive, table: ClassTable, two_value_boxes: str) -> str:
+    """Returns a name for the result of a survey: same key, same result."""
+    classes = hashlib.sha256(repr(table.classes).encode()).hexdigest()
+    parts = (str(SURVEY_VERSION), archive.fingerprint(), classes, two_value_boxes)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def sums_of(measurement: npt.NDArray[np.void]) -> ChannelSums:
+    """Returns the channel sums of one record of `MEASUREMENT`."""
+    count, *sums = (int(value) for value in measurement["sums"])
+    return ChannelSums(count, (sums[0], sums[1], sums[2]), (sums[3], sums[4], sums[5]), 1)
+
+
+@contextlib.contextmanager
+def _store(cache_dir: str | os.PathLike[str] | None, key: str) -> Iterator[Path]:
+    """Gives a local folder for the survey, held by one process at a time.
+
+    A folder that is no local path (a bucket) can't be appended to: the work is then done in a
+    temporary folder, and copied there at the end.
+    """
+    if cache_dir is None:
+        yield _temporary_folder()
+        return
+    folder = epath.Path(cache_dir) / "kfood_survey" / key
+    folder.mkdir(parents=True, exist_ok=True)
+    if "://" not in os.fspath(folder):
+        local = Path(os.fspath(folder))
+        with locked(local / "lock"):
+            yield local
+        return
+    local = _temporary_folder()
+    if (folder / "complete.json").exists():
+        for name in _FILES:
+            (local / name).write_bytes((folder / name).read_bytes())
+        yield local
+        return
+    yield local
+    for name in _FILES:
+        (folder / name).write_bytes((local / name).read_bytes())
+
+
+def _temporary_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="kfood_survey_"))
+    # At exit, not at the survey's end: the memory map needs the file.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _load(folder: Path) -> tuple[list[ManifestRow], npt.NDArray[np.void]] | None:
+    if not (folder / "complete.json").exists():
+        return None
+    wanted = json.loads((folder / "complete.json").read_text())["files"]
+    rows = list(_rows((folder / "survey.csv").read_bytes().decode()))
+    path = folder / "measurements.bin"
+    size = path.stat().st_size
+    accepted = sum(row.accepted for row in rows)
+    if len(rows) != wanted or size != accepted * MEASUREMENT.itemsize:
+        return None
+    if not accepted:
+        return rows, np.zeros(0, MEASUREMENT)
+    return rows, np.memmap(path, MEASUREMENT, "r")
+
+
+def _rows(text: str) -> Iterator[ManifestRow]:
+    for cells in csv.reader(io.StringIO(text, newline="")):
+        yield from_cells(cells)
+
+
+def _resume(folder: Path) -> int:
+    """Cuts both files to the last row that both have; returns how many rows that are."""
+    rows_path, data_path = folder / "survey.csv", folder / "measurements.bin"
+    (folder / "complete.json").unlink(missing_ok=True)
+    text = rows_path.read_bytes().decode(errors="replace") if rows_path.exists() else ""
+    records = data_path.stat().st_size // MEASUREMENT.itemsize if data_path.exists() else 0
+    kept: list[ManifestRow] = []
+    accepted = 0
+    with contextlib.suppress(ValueError):
+        for row in _rows(text[: text.rfind("\n") + 1]):
+            if row.accepted and accepted == records:
+                break
+            accepted += row.accepted
+            kept.append(row)
+    rows_path.write_text(_text(kept), encoding="utf-8", newline="")
+    with data_path.open("ab") as file:
+        file.truncate(accepted * MEASUREMENT.itemsize)
+    return len(kept)
+
+
+def _text(rows: Iterable[ManifestRow]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(to_cells(row) for row in rows)
+    return text.getvalue()
+
+
+def _append(folder: Path, facts: Iterable[FileFacts]) -> None:
+    with (
+        (folder / "survey.csv").open("a", encoding="utf-8", newline="") as rows,
+        (folder / "measurements.bin").open("ab") as data,
+    ):
+        for number, fact in enumerate(facts, 1):
+            if fact.row.accepted:
+                data.write(_record(fact).tobytes())
+            rows.write(_text([fact.row]))
+            if number % _ROWS_PER_FLUSH == 0:
+                data.flush()
+                rows.flush()
+
+
+def _record(fact: FileFacts) -> npt.NDArray[np.void]:
+    sums = fact.sums or ChannelSums()
+    record = np.zeros((), MEASUREMENT)
+    record["thumbnail"] = fact.thumbnail
+    record["pixels"] = np.frombuffer(bytes.fromhex(fact.pixels), np.uint8)
+    record["sums"] = (sums.count, *sums.totals, *sums.squares)
+    return record

@@ -85,7 +85,8 @@ def flatten(values: Coefficients) -> Spectra:
 
 
 def _product(first: Spectra, second: Spectra) -> Numbers:
-    return np.einsum("...i,...i->...", first, second).astype(np.float64) / _LENGTH**2
+    sums: Numbers = np.einsum("...i,...i->...", first, second).astype(np.float64)
+    return sums / _LENGTH**2
 
 
 def window_spectra(thumbnails: Thumbnails) -> npt.NDArray[np.int16]:

@@ -1,9 +1,8 @@
-"""Small grey thumbnails, and the digest of an image's pixels: what look-alikes are judged by."""
+"""Small grey thumbnails: what look-alikes are judged by."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,11 @@ THUMBNAIL_SIDE = 32
 # make 150 samples a cell; more rows cost time and change a cell by less than a grey level.
 ROWS_PER_CELL = 8
 
-# Luma of ITU-R BT.601-7, section 2.5.1, as in JPEG and in Pillow's "L".
-_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+# Luma of ITU-R BT.601-7, section 2.5.1, as in JPEG and in Pillow's "L", in whole numbers. They and
+# the weights of the columns are whole so that every sum is exact, in whatever order a BLAS adds:
+# the same image has the same thumbnail on every machine.
+_LUMA = np.array([77, 150, 29], np.float32)
+_STEPS = 2.0**20
 
 
 def thumbnail(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -42,32 +44,23 @@ def thumbnail(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     sums = np.add.reduce(
         rows.reshape(THUMBNAIL_SIDE, ROWS_PER_CELL, width * 3), axis=1, dtype=np.uint16
     )
-    grey = sums.reshape(THUMBNAIL_SIDE, width, 3).astype(np.float32) @ _LUMA
-    means: npt.NDArray[np.float32] = grey @ _column_weights(width) / np.float32(ROWS_PER_CELL)
-    return np.rint(means).astype(np.uint8)
-
-
-def pixel_digest(pixels: npt.NDArray[np.uint8]) -> str:
-    """Names an image by its shape and pixels: equal for equal images, however they are stored.
-
-    Args:
-      pixels: uint8[height, width, 3].
-
-    Returns:
-      64 hexadecimal digits (SHA-256).
-    """
-    digest = hashlib.sha256(repr(pixels.shape).encode())
-    digest.update(np.ascontiguousarray(pixels).data)
-    return digest.hexdigest()
+    grey = (sums.reshape(THUMBNAIL_SIDE, width, 3).astype(np.float32) @ _LUMA).astype(np.float64)
+    weights, totals = _column_weights(width)
+    means = (grey @ weights) / (totals * (_LUMA.sum(dtype=np.float64) * ROWS_PER_CELL))
+    found: npt.NDArray[np.uint8] = np.rint(means).astype(np.uint8)
+    return found
 
 
 @functools.lru_cache(maxsize=64)
-def _column_weights(width: int) -> npt.NDArray[np.float32]:
-    """Weights float32[width, THUMBNAIL_SIDE] of an exact area average of pixels into cells."""
+def _column_weights(width: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Weights of an area average of pixels into cells: whole numbers, and their sum per cell.
+
+    Returns:
+      float64[width, THUMBNAIL_SIDE] and float64[THUMBNAIL_SIDE].
+    """
     edges = np.arange(THUMBNAIL_SIDE + 1) * (width / THUMBNAIL_SIDE)
     left = np.arange(width)[:, None]
     overlap = np.minimum(left + 1, edges[1:]) - np.maximum(left, edges[:-1])
-    inside = np.clip(overlap, 0, None)
-    weights: npt.NDArray[np.float32] = (inside / inside.sum(axis=0)).astype(np.float32)
+    weights = np.rint(np.clip(overlap, 0, None) * (_STEPS * THUMBNAIL_SIDE / width))
     weights.flags.writeable = False
-    return weights
+    return weights, weights.sum(axis=0)

@@ -98,7 +98,7 @@ def _mapped(image: Any, numbers: list[Any], fill: draws.Fill, interpolation: str
     # The kernel cuts off the fraction of uint8, and knows one fill value for all channels.
     if interpolation == "bilinear" or not same:
         pixels = tf.cast(image, tf.float32)
-    colour = tf.constant(fill, tf.float32)
+    colour = tf.round(tf.constant(fill, tf.float32))
     result = tf.raw_ops.ImageProjectiveTransformV3(
         images=(pixels if same else pixels - colour)[None],
         transforms=tf.stack(values)[None],

@@ -147,6 +147,6 @@ def _check_labels(batch: Example, name: str) -> None:
     label = tf.convert_to_tensor(batch["label"])
     if not label.dtype.is_floating or label.shape.rank != 2:
         raise ValueError(
-            f"{name} needs labels as vectors: put OneHot before it (train_pipeline's one_hot=True). "
+            f"{name} needs labels as vectors: put OneHot before it (one_hot=True in presets). "
             f"Received: label of dtype {label.dtype.name} and shape {label.shape}"
         )

@@ -126,6 +126,11 @@ def example_weights(labels: Any, weights: Mapping[int, float]) -> Any:
         if array.ndim == 2:
             _check_width(array.shape[-1], table)
             return (array @ table).astype(np.float32)
+        if array.size and (array.min() < 0 or array.max() >= len(table)):
+            raise ValueError(
+                f"There must be a weight for each label up to {array.max()}. "
+                f"Received: {len(table)} weights"
+            )
         return table[array]
     import tensorflow as tf
 

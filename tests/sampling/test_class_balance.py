@@ -104,6 +104,7 @@ def test_weighted_batches_train_a_keras_model() -> None:
         (lambda: cb.class_weights([1], scheme="effective", beta=1.0), "beta"),
         (lambda: cb.add_weights({1: 1.0}), "each label from 0"),
         (lambda: cb.example_weights(np.zeros((2, 3)), {0: 1.0}), "3 classes in the labels"),
+        (lambda: cb.example_weights(np.array([0, 4]), {0: 1.0}), "up to 4"),
         (
             lambda: cb.class_counts(tf.data.Dataset.from_tensors((1, 2))),
             "without as_supervised=True",

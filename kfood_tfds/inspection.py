@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from etils import epath
@@ -17,8 +17,9 @@ from kfood_tfds.raw.classes import ClassTable, load_class_table
 from kfood_tfds.raw.errors import ArchiveError
 from kfood_tfds.raw.images import ImageRejected, prepare_image
 from kfood_tfds.raw.manifest import ManifestRow, write_manifest
-from kfood_tfds.raw.manifest_maker import ManifestOptions, make_manifest
+from kfood_tfds.raw.manifest_maker import Manifest, ManifestOptions, make_manifest
 from kfood_tfds.raw.survey_store import Survey, survey
+from kfood_tfds.report_likeness import CutPair, cut_pairs, load_method
 from kfood_tfds.words import Words
 
 MANIFEST_NAME = "manifest.csv"
@@ -52,7 +53,8 @@ class Inspection:
         layout: In which form the archive is, such as ``"zip"`` or ``"folders"``.
         rows: The manifest.
         summary: Its numbers.
-        problems: What couldn't be read of the archive as a whole, one line each.
+        cut_pairs: Look-alikes in different groups.
+        problems: What is wrong with the archive as a whole, or was left alone beside it.
         written: Paths of the files written.
     """
 
@@ -60,13 +62,14 @@ class Inspection:
     layout: str
     rows: tuple[ManifestRow, ...]
     summary: report_numbers.Summary
+    cut_pairs: tuple[CutPair, ...] = ()
     problems: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
 
     @property
     def clean(self) -> bool:
-        """Whether every image can be used and all of the archive could be read."""
-        return not self.summary.rejected and not self.problems
+        """Whether every image can be used; a part that can't be read counts as a bad file."""
+        return not self.summary.rejected
 
     def to_json(self) -> dict[str, Any]:
         """Returns everything as plain JSON values."""
@@ -76,6 +79,14 @@ class Inspection:
             "clean": self.clean,
             "problems": list(self.problems),
             **report_numbers.to_json(self.summary),
+            "cut_pairs": [
+                {
+                    "ids": [row.id for row in pair.rows],
+                    "similarity": pair.similarity,
+                    "parted": pair.parted,
+                }
+                for pair in self.cut_pairs
+            ],
             "written": list(self.written),
         }
 
@@ -133,39 +144,52 @@ def inspect_archive(
             workers=options.workers,
             progress=progress,
         )
-        rows = tuple(surveyed.rows)
-        if any(row.accepted for row in rows):
-            rows = make_manifest(surveyed, table, ManifestOptions()).rows
-        summary = report_numbers.summarize(rows, table, listed=len(archive.members()))
-        written: tuple[str, ...] = ()
-        if out is not None:
-            written = write_files(
-                out, surveyed, summary, rows, table, readable(source), lang, progress
-            )
-        return Inspection(
-            readable(source), archive.layout, rows, summary, archive.problems, written
-        )
+        usable = any(row.accepted for row in surveyed.rows)
+        manifest = make_manifest(surveyed, table, ManifestOptions()) if usable else None
+        found = sum_up(surveyed, manifest, table, readable(source))
+        if out is None:
+            return found
+        written = write_files(out, found, surveyed, table, lang, progress)
+        return replace(found, written=written)
+
+
+def sum_up(surveyed: Survey, manifest: Manifest | None, table: ClassTable, name: str) -> Inspection:
+    """Counts what a survey found and what a manifest made of it.
+
+    Args:
+        surveyed: The survey; its archive may not be closed yet.
+        manifest: Made from the survey; None if no image can be used.
+        table: The class table.
+        name: What to call the archive.
+    """
+    archive = surveyed.archive
+    rows = tuple(surveyed.rows) if manifest is None else manifest.rows
+    summary = report_numbers.summarize(rows, table, listed=len(archive.members()))
+    cuts = () if manifest is None else _cuts(surveyed, manifest)
+    return Inspection(name, archive.layout, rows, summary, cuts, archive.problems)
+
+
+def _cuts(surveyed: Survey, manifest: Manifest) -> tuple[CutPair, ...]:
+    # Accepted by the survey: an edited manifest takes no image out of the grouping.
+    pairs = zip(surveyed.rows, manifest.rows, strict=True)
+    return cut_pairs(manifest.grouping, [row for seen, row in pairs if seen.accepted])
 
 
 def write_files(
     folder: str | os.PathLike[str],
+    found: Inspection,
     surveyed: Survey,
-    summary: report_numbers.Summary,
-    rows: Sequence[ManifestRow],
     table: ClassTable,
-    name: str,
     lang: str | None = None,
     progress: Callable[..., Any] | None = None,
 ) -> tuple[str, ...]:
-    """Writes ``manifest.csv`` and ``report.html`` of a survey.
+    """Writes ``manifest.csv`` and ``report.html``.
 
     Args:
         folder: Where to; made if it isn't there. Any path that ``etils.epath`` opens.
-        surveyed: The survey, whose archive gives the pictures.
-        summary: The numbers of ``rows``.
-        rows: The manifest.
+        found: What to write.
+        surveyed: The survey it comes from, whose archive gives the pictures.
         table: The class table.
-        name: What the report calls the archive.
         lang: Language of the report: ``"ko"``, ``"en"`` or None for the locale's.
         progress: A progress bar with tqdm's signature; None for none.
 
@@ -174,11 +198,17 @@ def write_files(
     """
     target = epath.Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    write_manifest(target / MANIFEST_NAME, rows)
+    write_manifest(target / MANIFEST_NAME, found.rows)
     about = report.ReportSource(
-        name, ArchivePictures.of(surveyed), tuple(surveyed.archive.problems)
+        found.source,
+        ArchivePictures.of(surveyed),
+        notes=found.problems,
+        cut_pairs=found.cut_pairs,
+        method=load_method(),
     )
-    report.write_report(target / REPORT_NAME, summary, table, about, lang=lang, progress=progress)
+    report.write_report(
+        target / REPORT_NAME, found.summary, table, about, lang=lang, progress=progress
+    )
     return readable(target / MANIFEST_NAME), readable(target / REPORT_NAME)
 
 

@@ -18,6 +18,7 @@ from PIL import Image
 from kfood_tfds import drawing, report_charts, report_text
 from kfood_tfds.raw.classes import ClassTable, FoodClass
 from kfood_tfds.raw.manifest import ManifestRow
+from kfood_tfds.report_likeness import CutPair, Method
 from kfood_tfds.report_numbers import (
     EXPECTED_IMAGES,
     LARGEST_CLASS,
@@ -56,6 +57,7 @@ class Limits:
     Attributes:
         groups: Groups shown.
         conflicts: Groups under several labels shown.
+        cuts: Pairs shown where a chain of look-alikes was cut.
         per_group: Pictures of one group.
         per_flag: Pictures of one flag.
         notes: Notes on the archive, and likewise on crop rows.
@@ -65,6 +67,7 @@ class Limits:
 
     groups: int = 40
     conflicts: int = 40
+    cuts: int = 20
     per_group: int = 8
     per_flag: int = 24
     notes: int = 200
@@ -81,13 +84,15 @@ class ReportSource:
         read_picture: Gives the picture of an id, upright, as an image of Pillow or encoded; None
             where there is none. None in its place makes a report without pictures.
         notes: What the archive's reader has to say, one line each.
-        method_note: How near-duplicates are found and how well; newlines are kept.
+        cut_pairs: Look-alikes in different groups, as ``report_likeness.cut_pairs`` sorts them.
+        method: How well look-alikes are found; None says nothing about it.
     """
 
     name: str
     read_picture: ReadPicture | None = None
     notes: tuple[str, ...] = ()
-    method_note: str = ""
+    cut_pairs: tuple[CutPair, ...] = ()
+    method: Method | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +116,12 @@ class _Choice:
 
     conflicts: tuple[tuple[Group, Sequence[ManifestRow]], ...]
     groups: tuple[tuple[Group, Sequence[ManifestRow]], ...]
+    cuts: tuple[tuple[CutPair, Sequence[ManifestRow]], ...]
     flags: tuple[tuple[str, int, Sequence[ManifestRow]], ...]
 
     def rows(self) -> list[ManifestRow]:
         """Each row once, by id: roughly the order in which they lie in the archive."""
-        shown = [rows for _, rows in (*self.conflicts, *self.groups)]
+        shown = [rows for _, rows in (*self.conflicts, *self.groups, *self.cuts)]
         shown += [rows for _, _, rows in self.flags]
         by_id = {row.id: row for rows in shown for row in rows}
         return [by_id[row_id] for row_id in sorted(by_id)]
@@ -172,7 +178,8 @@ def render_report(
         shares=shares,
         bar=report_charts.bar,
         source=source.name,
-        method_note=source.method_note,
+        method=source.method,
+        cut_pairs=source.cut_pairs,
         notes=notes[: limits.notes],
         notes_left_out=max(len(notes) - limits.notes, 0),
         sections=_sections(source, notes),
@@ -190,7 +197,7 @@ def render_report(
             for kind, _ in summary.reasons
         ],
         **_class_views(summary, words),
-        **_picture_views(_choose(summary, limits), source, limits, bar_over),
+        **_picture_views(_choose(summary, source.cut_pairs, limits), source, limits, bar_over),
     )
 
 
@@ -206,7 +213,7 @@ def _template() -> jinja2.Template:
 
 
 def _sections(source: ReportSource, notes: tuple[str, ...]) -> tuple[str, ...]:
-    return _SECTIONS + (("notes",) if notes else ()) + (("method",) if source.method_note else ())
+    return _SECTIONS + (("notes",) if notes else ()) + (("method",) if source.method else ())
 
 
 def _food_name(food: FoodClass, words: Words) -> _FoodName:
@@ -246,7 +253,7 @@ def _class_views(summary: Summary, words: Words) -> dict[str, object]:
     }
 
 
-def _choose(summary: Summary, limits: Limits) -> _Choice:
+def _choose(summary: Summary, cuts: Sequence[CutPair], limits: Limits) -> _Choice:
     return _Choice(
         conflicts=tuple(
             (group, _one_per_label_first(group)[: limits.per_group])
@@ -255,6 +262,7 @@ def _choose(summary: Summary, limits: Limits) -> _Choice:
         groups=tuple(
             (group, group.rows[: limits.per_group]) for group in summary.groups[: limits.groups]
         ),
+        cuts=tuple((pair, pair.rows) for pair in cuts[: limits.cuts]),
         flags=tuple(
             (flag, len(rows), _spread(rows, limits.per_flag)) for flag, rows in summary.flags
         ),
@@ -278,6 +286,7 @@ def _picture_views(
     return {
         "conflicts": [(group, show(rows)) for group, rows in choice.conflicts],
         "groups": [(group, show(rows)) for group, rows in choice.groups],
+        "cuts": [(pair, show(rows)) for pair, rows in choice.cuts],
         "flags": [(flag, number, show(rows)) for flag, number, rows in choice.flags],
     }
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,32 @@ def test_an_archive_of_nothing_but_broken_images_is_still_reported(tmp_path: Pat
     assert (found.summary.found, found.summary.accepted) == (3, 0)
     assert not found.clean and found.summary.balanced
     assert Path(found.written[1]).exists()
+
+
+def test_part_of_an_archive_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as category:
+        for n in range(3):
+            category.writestr(f"구이/갈비구이/Img_000_{n:04}.jpg", jpeg(n))
+    with zipfile.ZipFile(tmp_path / "kfood.zip", "w") as outer:
+        outer.writestr("구이.zip", whole.getvalue())
+        outer.writestr("국.zip", whole.getvalue()[:100])
+    found = inspect(tmp_path / "kfood.zip")
+    assert not found.clean and found.summary.accepted == 3
+    assert any("국.zip" in problem for problem in found.problems)
+
+
+def test_what_lies_beside_the_archive_is_noted_but_no_fault(tmp_path: Path) -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as category:
+        for n in range(3):
+            category.writestr(f"구이/갈비구이/Img_000_{n:04}.jpg", jpeg(n))
+    with zipfile.ZipFile(tmp_path / "kfood.zip", "w") as outer:
+        outer.writestr("구이.zip", whole.getvalue())
+    (tmp_path / "readme.txt").write_text("hello")
+    found = inspect(tmp_path)
+    assert found.clean
+    assert any("readme.txt" in problem for problem in found.problems)
 
 
 def test_no_archive_is_one_clear_error(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from kfood_tfds.drawing import BOX_LINE
 from kfood_tfds.raw.classes import ClassTable, FoodClass, load_class_table
 from kfood_tfds.raw.crop_area import CropBox
 from kfood_tfds.raw.manifest import ManifestRow
+from kfood_tfds.report_likeness import CutPair, Method, Recall
 
 TABLE = ClassTable(
     (
@@ -106,9 +107,14 @@ def render(
     limits: report.Limits | None = None,
     read_picture: report.ReadPicture | None = blue_picture,
     table: ClassTable = TABLE,
+    cut_pairs: tuple[CutPair, ...] = (),
 ) -> str:
     source = report.ReportSource(
-        f"/data/{EVIL}/kfood.zip", read_picture, ("a note",), "recall\n  0.97"
+        f"/data/{EVIL}/kfood.zip",
+        read_picture,
+        notes=("a note",),
+        cut_pairs=cut_pairs,
+        method=Method(0.9, 3000, (Recall("mirrored", 0.99, 0.98, 0.97),), 0.125),
     )
     summary = report_numbers.summarize(rows, table, listed=len(rows))
     return report.render_report(summary, table, source, lang=lang, limits=limits)
@@ -218,7 +224,21 @@ def test_missing_images_are_listed_class_by_class() -> None:
 
 def test_notes_of_archive_and_crop_tables_are_there(page: Page) -> None:
     assert "a note" in page.text and "crop_area.properties: row & row" in page.text
-    assert "recall\n  0.97" in page.text
+
+
+def test_the_measurement_of_look_alikes_is_there(page: Page) -> None:
+    assert "mirrored99.0%98.0%97.0%" in page.text
+    assert "different pictures: 0.12" in page.text or "different pictures: 0.13" in page.text
+    assert "좌우 반전99.0%" in Page(render(lang="ko")).text
+
+
+def test_cut_chains_are_reported_with_their_pictures() -> None:
+    rows = tuple(row(f"{n}.jpg", 0, n) for n in range(6))
+    pairs = tuple(CutPair((rows[n], rows[n + 1]), 0.95, parted=n == 0) for n in range(3))
+    page = Page(render(rows, limits=report.Limits(cuts=2), cut_pairs=pairs))
+    assert [name[-5] for name, _ in pictures(page)] == ["0", "1", "1", "2"]
+    assert "Likeness 0.95 · may lie in two splits" in page.text
+    assert "pairs that may not: 1." in page.text and "Shown: 2 of 3." in page.text
 
 
 def test_words_in_crop_rows_are_kept() -> None:

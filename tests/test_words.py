@@ -11,7 +11,7 @@ from kfood_tfds import command_text, report_text, words
 ALL_TEXTS = {"report": report_text.TEXTS, "command": command_text.TEXTS}
 
 # Names of faults that the code spells in English itself; only Korean has words for them.
-KOREAN_ONLY = ("reason_", "left_out_")
+KOREAN_ONLY = ("reason_", "left_out_", "copy_")
 
 
 @pytest.mark.parametrize(

@@ -61,12 +61,12 @@ class _AutoAugment(RandomPixelOp):
         fill, how = self.fill, self.interpolation
 
         def factor(magnitude: Any, sign: Any) -> Any:
-            return 1.0 + sign * magnitude * space.enhance
+            return tf.cast(1.0 + sign * magnitude * space.enhance, tf.float32)
 
         def shift(image: Any, axis: int, magnitude: Any, sign: Any) -> Any:
             most = space.shift_pixels
             if space.shift_share is not None:
-                most = space.shift_share * tf.cast(tf.shape(image)[axis], tf.float32)
+                most = space.shift_share * tf.cast(tf.shape(image)[axis], tf.float64)
             return tf.cast(tf.round(sign * magnitude * most), tf.int32)
 
         return (
@@ -81,7 +81,7 @@ class _AutoAugment(RandomPixelOp):
             lambda image, m, s: enhance.contrast(image, factor(m, s)),
             lambda image, m, s: enhance.sharpness(image, factor(m, s)),
             lambda image, m, s: enhance.posterize(image, 8 - tf.round(m * space.bits)),
-            lambda image, m, s: enhance.solarize(image, 256.0 * (1.0 - m)),
+            lambda image, m, s: enhance.solarize(image, tf.cast(256.0 * (1.0 - m), tf.float32)),
             lambda image, m, s: enhance.autocontrast(image),
             lambda image, m, s: enhance.equalize(image),
         )
@@ -89,7 +89,8 @@ class _AutoAugment(RandomPixelOp):
     def _applied(self, image: Any, space: _Space, units: Any, magnitude: Any) -> Any:
         """Applies the operation that ``units``, two draws 0..1 for it and its sign, select."""
         operations = self._operations(space)
-        sign = tf.where(units[1] < 0.5, -1.0, 1.0)
+        # As in Pillow, parameters are float64: it cuts off fractions, so a rounding error shows.
+        sign = tf.where(units[1] < 0.5, tf.constant(-1.0, tf.float64), 1.0)
 
         def branch(operation: Callable[[Any, Any, Any], Any]) -> Callable[[], Any]:
             return lambda: tf.ensure_shape(operation(image, magnitude, sign), image.shape)
@@ -140,7 +141,7 @@ class RandAugment(_AutoAugment):
         """Sets ``"image"``: uint8 or float32[h, w, 3] in 0..255, as it came, rounded."""
         dtype = example[IMAGE].dtype
         image = _as_bytes(example[IMAGE])
-        magnitude = tf.constant(self.magnitude / (self.num_magnitude_bins - 1), tf.float32)
+        magnitude = tf.constant(self.magnitude / (self.num_magnitude_bins - 1), tf.float64)
         for key in split_seed(seed, self.num_ops):
             image = self._applied(image, _RAND, draws.uniform(key, [2]), magnitude)
         example[IMAGE] = tf.cast(image, dtype)
@@ -173,7 +174,7 @@ class TrivialAugmentWide(_AutoAugment):
         dtype = example[IMAGE].dtype
         units = draws.uniform(seed, [3])
         bins = self.num_magnitude_bins
-        magnitude = tf.cast(draws.integers(units[2], bins), tf.float32) / (bins - 1)
+        magnitude = tf.cast(draws.integers(units[2], bins), tf.float64) / (bins - 1)
         image = self._applied(_as_bytes(example[IMAGE]), _TRIVIAL_WIDE, units, magnitude)
         example[IMAGE] = tf.cast(image, dtype)
         return example

@@ -215,7 +215,7 @@ def _color_parts() -> np.ndarray[Any, Any]:
     luma, unit = np.array(LUMA), np.eye(3)
     grey = np.repeat(luma[:, None], 3, axis=1)
     u, v = _GAIN_U * (unit[2] - luma), _GAIN_V * (unit[0] - luma)
-    # The IQ plane is the UV plane turned by 33 degrees: turns are the same in both. V -> -U, U -> V.
+    # The IQ plane is the UV plane at 33 degrees: turns are the same in both, V to -U and U to V.
     red, blue = -u / _GAIN_V, v / _GAIN_U
     green = -(luma[0] * red + luma[2] * blue) / luma[1]
     turned = np.stack([red, green, blue], axis=1)

@@ -53,7 +53,7 @@ def rotate(image: Any, degrees: Any, fill: draws.Fill = 0.0, interpolation: str 
     """Turns [h, w, 3] counter-clockwise about its centre by an angle in degrees."""
     size = tf.cast(tf.shape(image)[:2], tf.float32)
     y, x = (size[0] - 1) / 2, (size[1] - 1) / 2
-    angle = degrees * (math.pi / 180)
+    angle = tf.cast(degrees, tf.float32) * (math.pi / 180)
     cosine, sine = tf.cos(angle), tf.sin(angle)
     to_x = [cosine, -sine, x - cosine * x + sine * y]
     to_y = [sine, cosine, y - sine * x - cosine * y]

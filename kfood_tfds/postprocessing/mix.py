@@ -20,7 +20,7 @@ class _Mix(BatchOp):
     """What both ops share: partners, shares, labels.
 
     Attributes:
-        alpha: Both parameters of the beta distribution that the share is drawn from.
+        alpha: Both parameters of the beta distribution that the share is drawn from, 0.01..100.
         probability: Share of the examples that are mixed.
     """
 
@@ -30,7 +30,8 @@ class _Mix(BatchOp):
     def __post_init__(self) -> None:
         """Checks the fields."""
         super().__post_init__()
-        checks.number("alpha", self.alpha, 0.0, 100.0, open_low=True)
+        # Below, float64 no longer holds the gamma draws that make up the beta distribution.
+        checks.number("alpha", self.alpha, 0.01, 100.0)
         checks.number("probability", self.probability, 0.0, 1.0)
 
     def draw(self, example: Example, seed: Any) -> Example:
@@ -65,7 +66,8 @@ class MixUp(_Mix):
     workers.
 
     Attributes:
-        alpha: Both parameters of the beta distribution; the larger, the stronger the mixing.
+        alpha: Both parameters of the beta distribution, 0.01..100; the larger, the stronger the
+            mixing.
         probability: Share of the examples that are mixed.
     """
 
@@ -89,7 +91,7 @@ class CutMix(_Mix):
     workers, and mixes labels by a rectangle whose sides aren't whole pixels.
 
     Attributes:
-        alpha: Both parameters of the beta distribution.
+        alpha: Both parameters of the beta distribution, 0.01..100.
         probability: Share of the examples that are mixed.
     """
 
@@ -115,12 +117,10 @@ def _partners(seed: Any, size: Any) -> Any:
 
 def _beta(seed: Any, size: Any, alpha: float) -> Any:
     """Returns float32[size] from Beta(alpha, alpha)."""
-    # In float64 a small alpha's gammas don't underflow both to 0.
     gammas = tf.random.stateless_gamma(
         [2, size], seed, alpha=tf.constant(alpha, tf.float64), dtype=tf.float64
     )
-    total = gammas[0] + gammas[1]
-    return tf.cast(tf.where(total > 0, tf.math.divide_no_nan(gammas[0], total), 1.0), tf.float32)
+    return tf.cast(gammas[0] / (gammas[0] + gammas[1]), tf.float32)
 
 
 def _blend(values: Any, partner: Any, share: Any) -> Any:

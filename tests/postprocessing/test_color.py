@@ -84,7 +84,9 @@ def test_positive_hue_turns_red_to_green():
 
 def test_mean_grey_weighs_channels(noise):
     expected = (noise.astype(np.float64) @ YIQ[0]).mean()
-    assert float(color.mean_grey(tf.constant(noise, tf.float32))) == pytest.approx(expected, abs=0.01)
+    assert float(color.mean_grey(tf.constant(noise, tf.float32))) == pytest.approx(
+        expected, abs=0.01
+    )
 
 
 def test_jitter_draws_within_its_bounds():

@@ -14,9 +14,9 @@ from kfood_tfds.postprocessing.ops import example_key
 def mapper(op, image):
     """Returns a function from a name and an epoch to the op's result, traced once."""
     traced = tf.function(
-        lambda name, epoch: op(
-            {"image": tf.constant(image), "seed": example_key(0, epoch, name)}
-        )["image"]
+        lambda name, epoch: op({"image": tf.constant(image), "seed": example_key(0, epoch, name)})[
+            "image"
+        ]
     )
     return lambda name, epoch=0: traced(tf.constant(name), tf.constant(epoch)).numpy()
 

@@ -19,7 +19,8 @@ from etils import epath
 from kfood_tfds.raw import sample_faults
 from kfood_tfds.raw.classes import FoodClass, load_class_table
 from kfood_tfds.raw.crop_area import CropBox
-from kfood_tfds.raw.dishes import MAX_SIDE, MIN_SIDE, Dice
+from kfood_tfds.raw.dish_shapes import Dice
+from kfood_tfds.raw.dishes import MAX_SIDE, MIN_SIDE
 from kfood_tfds.raw.errors import ArchiveError, KfoodError
 from kfood_tfds.raw.manifest import REJECTED
 from kfood_tfds.raw.sample_files import Easel, SampleFile, Written, encode, row_values
@@ -34,9 +35,20 @@ FAULTY_CLASSES = 3
 
 # One class from each of 20 categories, then one from each of the others.
 _FIRST_CLASSES = (
-    *("불고기", "미역국", "피자", "깍두기", "시금치나물", "송편", "만두", "짜장면", "도토리묵", "김밥"),
-    *("떡볶이", "식혜", "깻잎장아찌", "떡꼬치", "계란말이", "연근조림", "순두부찌개", "꼬막찜"),
-    *("새우튀김", "약과", "보쌈", "간장게장", "곱창전골", "전복죽", "삼계탕", "멍게", "육회"),
+    *("불고기", "미역국", "피자", "깍두기", "시금치나물", "송편", "만두", "짜장면", "도토리묵"),
+    *("김밥", "떡볶이", "식혜", "깻잎장아찌", "떡꼬치", "계란말이", "연근조림", "순두부찌개"),
+    *(
+        "꼬막찜",
+        "새우튀김",
+        "약과",
+        "보쌈",
+        "간장게장",
+        "곱창전골",
+        "전복죽",
+        "삼계탕",
+        "멍게",
+        "육회",
+    ),
 )
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from kfood_tfds.raw.crop_area import CropBox
 from kfood_tfds.raw.manifest import REJECTED
-from kfood_tfds.raw.sample_files import Easel, Picture, Written, encode, row_values
+from kfood_tfds.raw.sample_files import Easel, Written, encode, row_values
 
 UNKNOWN_FOLDER = "이름없는요리"
 ORPHAN_NUMBER = 9999
@@ -175,14 +175,13 @@ def burst(easel: Easel, first: int) -> Iterator[Written]:
     edges = ((0, 0, 0, 0), (cut, 0, 0, cut), (0, cut, cut, 0), (cut, cut, cut, cut))
     for number, (left, top, right, bottom) in enumerate(edges, start=first):
         part = picture.image.crop((left, top, high - right, high - bottom))
-        dimmed = part.point([level * (100 - 3 * (number - first)) // 100 for level in range(256)] * 3)
+        light = 100 - 3 * (number - first)
+        dimmed = part.point([level * light // 100 for level in range(256)] * 3)
         if number - first == 3:
             dimmed = dimmed.resize((low, low), Image.Resampling.BICUBIC)
         size = dimmed.height, dimmed.width
         whole = CropBox(0, 0, *size)
-        yield _image(
-            easel, number, encode(dimmed), size, "burst", "missing", whole, group=group
-        )
+        yield _image(easel, number, encode(dimmed), size, "burst", "missing", whole, group=group)
 
 
 def wrong_code(easel: Easel, number: int, code: int) -> Iterator[Written]:

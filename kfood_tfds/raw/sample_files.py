@@ -10,7 +10,8 @@ from PIL import Image
 
 from kfood_tfds.raw.classes import FoodClass
 from kfood_tfds.raw.crop_area import CropBox
-from kfood_tfds.raw.dishes import Dice, draw_scene
+from kfood_tfds.raw.dish_shapes import Dice
+from kfood_tfds.raw.dishes import draw_dish
 from kfood_tfds.raw.manifest import ACCEPTED
 
 JPEG_QUALITY = 90
@@ -105,9 +106,8 @@ class Easel:
         if size is None:
             dice = Dice("kfood size", self.seed, self.food.label, number)
             size = dice.between(*self.sizes), dice.between(*self.sizes)
-        dish = draw_scene(self.food.label, number, size, self.seed)
-        x, y, width, height = dish.box
-        return Picture(Image.fromarray(dish.pixels), CropBox(y, x, y + height, x + width))
+        pixels, box = draw_dish(self.food.label, number, size, self.seed)
+        return Picture(Image.fromarray(pixels), box)
 
     def filename(self, number: int, suffix: str = ".jpg") -> str:
         """Returns a file name as in the archive, such as `Img_049_0004.jpg`."""

@@ -11,6 +11,7 @@ import tempfile
 import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import IO
 
 from etils import epath
@@ -92,19 +93,18 @@ def write_layout(
     if layout in ("zip", "deflated", "tar"):
         target = path / f"kfood.{'tar' if layout == 'tar' else 'zip'}" if path.is_dir() else path
         _refuse(target, target.exists())
-        with _kfood_zip(categories, names, layout == "deflated") as spool:
+        with _spool() as zipped, _spool() as tar:
+            _write_kfood_zip(zipped, categories, names, layout == "deflated")
             if layout == "tar":
-                with tempfile.TemporaryFile() as tar:
-                    _write_tar(tar, spool, names)
-                    _save(tar, target)
-            else:
-                _save(spool, target)
+                _write_tar(tar, zipped, names)
+            _save(tar if layout == "tar" else zipped, target)
         return target
     _refuse(path, path.exists() and (not path.is_dir() or any(path.iterdir())))
     path.mkdir(parents=True, exist_ok=True)
     if layout in ("parts", "lone-part"):
-        with _kfood_zip(categories, names) as spool:
-            for name, part in _parts(spool, _PARTS if layout == "parts" else 1):
+        with _spool() as zipped:
+            _write_kfood_zip(zipped, categories, names)
+            for name, part in _parts(zipped, _PARTS if layout == "parts" else 1):
                 _save(part, path / name)
     elif layout == "category-zips":
         for category, files in categories:
@@ -136,13 +136,18 @@ def _save(source: IO[bytes], target: epath.Path) -> None:
         raise
 
 
-def _kfood_zip(categories: Iterable[Category], names: str, deflated: bool = False) -> IO[bytes]:
-    spool = tempfile.SpooledTemporaryFile(_MEMORY)
+def _spool() -> AbstractContextManager[IO[bytes]]:
+    """Opens a file that turns from memory to disk when it grows large."""
+    return tempfile.SpooledTemporaryFile(_MEMORY)
+
+
+def _write_kfood_zip(
+    out: IO[bytes], categories: Iterable[Category], names: str, deflated: bool = False
+) -> None:
     kind = zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED
-    with zipfile.ZipFile(spool, "w") as outer:
+    with zipfile.ZipFile(out, "w") as outer:
         for category, files in categories:
             outer.writestr(_Entry(f"{category}.zip", names, kind), _category_zip(files, names))
-    return spool
 
 
 def _category_zip(files: Iterable[Written], names: str) -> bytes:
@@ -172,20 +177,18 @@ def _write_folders(
             target.write_bytes(written.content)
 
 
-def _parts(spool: IO[bytes], number: int) -> Iterator[tuple[str, IO[bytes]]]:
-    size = spool.seek(0, io.SEEK_END)
-    spool.seek(0)
+def _parts(zipped: IO[bytes], number: int) -> Iterator[tuple[str, IO[bytes]]]:
+    size = zipped.seek(0, io.SEEK_END)
+    zipped.seek(0)
     length = -(-size // number)
     for part in range(number):
-        yield f"kfood.zip.part{part}", io.BytesIO(spool.read(length))
+        yield f"kfood.zip.part{part}", io.BytesIO(zipped.read(length))
 
 
-def _write_tar(out: IO[bytes], spool: IO[bytes], names: str) -> None:
+def _write_tar(out: IO[bytes], zipped: IO[bytes], names: str) -> None:
     """Writes the parts in the order of their names, in which part10 comes before part2."""
-    with tarfile.open(
-        fileobj=out, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8"
-    ) as tar:
-        for name, part in sorted(_parts(spool, _PARTS), key=lambda item: item[0]):
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8") as tar:
+        for name, part in sorted(_parts(zipped, _PARTS), key=lambda item: item[0]):
             info = tarfile.TarInfo(spelt(f"{_TAR_FOLDER}/{name}", names))
             info.size = part.seek(0, io.SEEK_END)
             info.mtime = _TAR_STAMP

@@ -30,8 +30,16 @@ from kfood_tfds.raw.layouts import (
     Unit,
     ZipUnit,
     find_layout,
+    find_parts,
 )
-from kfood_tfds.raw.member_names import FolderNames, SplitName, folder_names, kind_of, split_name
+from kfood_tfds.raw.member_names import (
+    FolderNames,
+    SplitName,
+    folder_names,
+    is_stranger,
+    kind_of,
+    split_name,
+)
 from kfood_tfds.raw.zip_directory import (
     MAX_MEMBER_BYTES,
     ZipDirectory,
@@ -43,6 +51,7 @@ from kfood_tfds.raw.zip_directory import (
 
 # A deflated category zip stays in memory up to this size, then goes to a temporary file.
 SPOOL_MEMORY = 64 * 1024 * 1024
+_PROBLEMS_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,7 @@ class Member:
         kind: "image" (whatever lies in a class folder), "crop_area" or "stranger".
         size: Bytes, unpacked.
         unit: The key of the unit that holds it.
-        locator: How the archive finds it.
+        locator: How the archive finds it, or why it can't.
     """
 
     category: str
@@ -65,7 +74,7 @@ class Member:
     kind: str
     size: int
     unit: str
-    locator: Any
+    locator: ZipEntry | FoundFile | str
 
     @property
     def path(self) -> str:
@@ -100,6 +109,7 @@ class Archive:
     def _start(self) -> None:
         self._members: dict[str, tuple[Member, ...]] = {}
         self._checksums: dict[str, int] = {}
+        self._broken: dict[str, str] = {}
         self._lock = threading.Lock()
         self._kept: tuple[str, Reader] | None = None
 
@@ -138,9 +148,14 @@ class Archive:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with, or lies beside, the archive as a whole."""
-        broken = [u.error for u in self._layout.units if isinstance(u, BrokenUnit)]
-        ignored = [f"{f.shown}: left alone beside the {self.layout}" for f in self._layout.ignored]
-        return (*broken, *ignored)
+        self.members()
+        broken = [self._broken[unit] for unit in self.units if unit in self._broken]
+        ignored = [
+            f"{file.shown}: left alone beside the {self.layout}"
+            for file in self._layout.ignored[:_PROBLEMS_SHOWN]
+        ]
+        more = len(self._layout.ignored) - len(ignored)
+        return (*broken, *ignored, *([f"{more} more files: left alone"] if more else []))
 
     def members(self) -> tuple[Member, ...]:
         """Returns all files, unit by unit, inside a unit in the order in which they lie."""
@@ -159,6 +174,8 @@ class Archive:
         Raises:
             ArchiveError: If they are damaged or can't be reached.
         """
+        if isinstance(member.locator, str):
+            raise ArchiveError(member.locator)
         with self._lock:
             if self._kept is None or self._kept[0] != member.unit:
                 self._close()
@@ -175,6 +192,9 @@ class Archive:
         unit = ""
         try:
             for member in members:
+                if isinstance(member.locator, str):
+                    yield member, ArchiveError(member.locator)
+                    continue
                 if reader is None or unit != member.unit:
                     if reader is not None:
                         reader.close()
@@ -216,12 +236,24 @@ class Archive:
     def _list(self, key: str) -> Iterator[Member]:
         unit = self._units[key]
         if isinstance(unit, BrokenUnit):
-            yield Member("", "", unit.filename, "image", unit.size, key, unit.error)
+            yield self._broken_member(key, unit.filename, unit.size, unit.error)
         elif isinstance(unit, FolderUnit):
             for file in unit.files:
                 yield _member(file.inside, self._folder_names, file.size, key, file)
-        else:
+        elif unit.packed is None:
             yield from self._list_zip(unit, key)
+        else:
+            try:
+                yield from list(self._list_zip(unit, key))
+            except FileFailed:
+                raise
+            except ArchiveError as error:
+                # Found only now, since it takes unpacking; the other zips are none the worse.
+                yield self._broken_member(key, f"{unit.stem}.zip", unit.packed.size, str(error))
+
+    def _broken_member(self, key: str, filename: str, size: int, error: str) -> Member:
+        self._broken[key] = error
+        return Member("", "", filename, "image", size, key, error)
 
     def _list_zip(self, unit: ZipUnit, key: str) -> Iterator[Member]:
         reader = self._open(key)
@@ -241,14 +273,16 @@ class Archive:
 
     @functools.cached_property
     def _folder_names(self) -> FolderNames:
-        folders = [
-            file.inside.folders
+        names = [
+            file.inside
             for unit in self._layout.units
             if isinstance(unit, FolderUnit)
             for file in unit.files
         ]
-        stem = split_name(self.place.rstrip("/\\")).filename
-        return folder_names(folders, stem)
+        # Only a path straight to a class folder has nothing but files in it.
+        is_class = not any(name.folders and not is_stranger(name) for name in names)
+        stem = split_name(os.path.abspath(self.place)).filename if is_class else ""
+        return folder_names([name.folders for name in names], stem)
 
     def _open(self, key: str) -> Reader:
         unit = self._units[key]
@@ -261,14 +295,16 @@ class Archive:
             return SpoolReader(inflate_chunks(reader, unit.packed, unit.place), SPOOL_MEMORY)
 
     def _read(self, reader: Reader, member: Member) -> bytes:
+        if isinstance(member.locator, FoundFile):
+            return _read_file(member.locator, self.place)
         if isinstance(member.locator, ZipEntry):
             return read_entry(reader, member.locator, member.place)
-        if isinstance(member.locator, FoundFile):
-            return _read_file(member.locator)
-        raise ArchiveError(str(member.locator))
+        raise ArchiveError(member.locator)
 
 
-def _member(name: SplitName, names: FolderNames, size: int, unit: str, locator: Any) -> Member:
+def _member(
+    name: SplitName, names: FolderNames, size: int, unit: str, locator: ZipEntry | FoundFile
+) -> Member:
     category, class_name = names.place(name.folders)
     return Member(
         sys.intern(category),
@@ -281,7 +317,9 @@ def _member(name: SplitName, names: FolderNames, size: int, unit: str, locator: 
     )
 
 
-def _read_file(file: FoundFile) -> bytes:
+def _read_file(file: FoundFile, root: str) -> bytes:
+    if file.fault:
+        raise ArchiveError(f"{file.shown} can't be read: {file.fault}.")
     if file.size > MAX_MEMBER_BYTES:
         raise ArchiveError(
             f"{file.shown} is too large: {file.size:,} bytes, the limit is {MAX_MEMBER_BYTES:,} "
@@ -291,7 +329,12 @@ def _read_file(file: FoundFile) -> bytes:
         with epath.Path(file.path).open("rb") as data:
             content: bytes = data.read(file.size + 1)
     except OSError as error:
-        raise ArchiveError(f"{file.shown} can't be read ({error}).") from error
+        # One file may be unreadable; a folder that is gone must not look like that many times.
+        kind = ArchiveError if epath.Path(root).expanduser().exists() else FileFailed
+        raise kind(
+            f"{file.shown} can't be read ({error}). Check that {root} is still there, and that "
+            "you may read all files in it."
+        ) from error
     if len(content) != file.size:
         raise ArchiveError(
             f"{file.shown} had {file.size:,} bytes when the folder was listed and has another "
@@ -313,4 +356,4 @@ def find_archive(path: str | os.PathLike[str]) -> Archive:
     place = os.fspath(path)
     if not epath.Path(path).expanduser().exists():
         raise ArchiveError(f"{place} is not there. {EXPECTED}. Check the path.")
-    return Archive(place, find_layout(find_files(place), place))
+    return Archive(place, find_layout(find_parts(find_files(place)), place))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Protocol
@@ -130,7 +131,7 @@ class FileFailed(ArchiveError):
 
 
 class SpoolReader:
-    """Random reads in bytes that come as a stream: in memory, or past a limit in a nameless file."""
+    """Random reads in bytes that come as a stream; many go into a nameless temporary file."""
 
     def __init__(self, chunks: Iterator[bytes], memory: int) -> None:
         """Takes in all chunks.
@@ -139,12 +140,11 @@ class SpoolReader:
           chunks: The bytes in order.
           memory: How many bytes stay in memory before a temporary file is used.
         """
-        self._file = tempfile.SpooledTemporaryFile(max_size=memory)
-        try:
-            self.size = sum(self._file.write(chunk) for chunk in chunks)
-        except BaseException:
-            self._file.close()
-            raise
+        with ExitStack() as stack:
+            file = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=memory))
+            self.size = sum(file.write(chunk) for chunk in chunks)
+            self._file = file
+            stack.pop_all()
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Returns `length` bytes from `offset` on; fewer only at the end."""

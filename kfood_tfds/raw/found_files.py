@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from etils import epath
 
 from kfood_tfds.raw.errors import ArchiveError
-from kfood_tfds.raw.member_names import SplitName, split_name
+from kfood_tfds.raw.member_names import SplitName, decode_name, split_name
 
 MAX_DEPTH = 12
 MAX_FILES = 2_000_000
@@ -24,12 +24,14 @@ class FoundFile:
         inside: Its path below the folder that was searched, in NFC.
         size: Bytes.
         changed: Time of the last change, in nanoseconds; 0 where unknown.
+      fault: Why it isn't read, else empty.
     """
 
     path: str
     inside: SplitName
     size: int
     changed: int
+    fault: str = ""
 
     @property
     def shown(self) -> str:
@@ -37,10 +39,16 @@ class FoundFile:
         return "/".join((*self.inside.folders, self.inside.filename))
 
 
-def find_files(path: str | os.PathLike[str]) -> list[FoundFile]:
+def find_files(path: str | os.PathLike[str], below: bool = True) -> list[FoundFile]:
     """Returns the file at a path, or all files below a folder, sorted by their NFC paths.
 
-    Linked folders are searched once, so that a link to a parent ends; hidden folders are too.
+    Links inside the folder are followed, each folder once, so that a link to a parent ends. Links
+    that lead out of it are listed but not followed, except those to files right at the top: there
+    the archive itself may be a link to another disk.
+
+    Args:
+        path: A file or folder; any path that `etils.epath` opens.
+        below: False lists the folder's own files only.
 
     Raises:
         ArchiveError: If there is nothing at the path, or it can't be listed.
@@ -48,9 +56,9 @@ def find_files(path: str | os.PathLike[str]) -> list[FoundFile]:
     root = os.fspath(path)
     try:
         if "://" in root:
-            found = list(_remote(epath.Path(root), ""))
+            found = list(_remote(epath.Path(root), "", 0 if below else MAX_DEPTH))
         else:
-            found = list(_local(os.path.expanduser(root)))
+            found = list(_local(os.path.abspath(os.path.expanduser(root)), below))
     except OSError as error:
         raise ArchiveError(
             f"{root} can't be listed ({error}). Give the path of AI Hub's kfood download, a file "
@@ -59,31 +67,49 @@ def find_files(path: str | os.PathLike[str]) -> list[FoundFile]:
     return sorted(found, key=lambda file: (file.inside.folders, file.inside.filename, file.path))
 
 
-def _local(root: str) -> Iterator[FoundFile]:
+def _local(root: str, below: bool) -> Iterator[FoundFile]:
     if os.path.isfile(root):
         yield _of(root, os.path.basename(root), os.stat(root))
         return
+    home = os.path.realpath(root)
     seen: set[str] = set()
     pending = [(root, "", 0)]
     count = 0
     while pending:
         folder, inside, depth = pending.pop()
         real = os.path.realpath(folder)
-        if real in seen or depth > MAX_DEPTH:
+        if real in seen:
             continue
         seen.add(real)
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                name = f"{inside}{entry.name}"
-                if entry.is_dir():
+        with os.scandir(folder) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+        for entry in entries:
+            name = f"{inside}{entry.name}"
+            fault = _fault(entry, home, depth)
+            if entry.is_dir() and not fault:
+                if below:
                     pending.append((entry.path, f"{name}/", depth + 1))
-                elif entry.is_file():
-                    count = _counted(count, root)
-                    yield _of(entry.path, name, entry.stat())
+            elif entry.is_file() or fault:
+                count = _counted(count, root)
+                yield _of(entry.path, name, entry.stat(follow_symlinks=not fault), fault)
 
 
-def _of(path: str, name: str, stat: os.stat_result) -> FoundFile:
-    return FoundFile(path, split_name(name), stat.st_size, stat.st_mtime_ns)
+def _fault(entry: os.DirEntry[str], home: str, depth: int) -> str:
+    if entry.is_symlink():
+        if not os.path.exists(entry.path):
+            return "it is a link to nothing"
+        inside = os.path.realpath(entry.path).startswith(os.path.join(home, ""))
+        if not inside and not (depth == 0 and entry.is_file()):
+            return "it is a link out of the archive's folder, which isn't followed"
+    if depth >= MAX_DEPTH and entry.is_dir():
+        return f"it is a folder more than {MAX_DEPTH} levels deep (MAX_DEPTH)"
+    return ""
+
+
+def _of(path: str, name: str, stat: os.stat_result, fault: str = "") -> FoundFile:
+    # The bytes as they are on the disk: unpacked on Linux, CP949 names are no UTF-8.
+    decoded = decode_name(os.fsencode(name))
+    return FoundFile(path, split_name(decoded), stat.st_size, stat.st_mtime_ns, fault)
 
 
 def _remote(folder: epath.Path, inside: str, depth: int = 0) -> Iterator[FoundFile]:

@@ -5,6 +5,8 @@ A unit is one zip of images (a category zip as a rule), or one folder of loose f
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
 import tarfile
 from collections import defaultdict
@@ -14,9 +16,9 @@ from dataclasses import dataclass
 from etils import epath
 
 from kfood_tfds.raw.errors import ArchiveError
-from kfood_tfds.raw.extents import Extent, ExtentReader, Reader, cut, whole_files
-from kfood_tfds.raw.found_files import FoundFile
-from kfood_tfds.raw.member_names import has_image_suffix, is_stranger, split_name
+from kfood_tfds.raw.extents import Extent, ExtentReader, Reader, cut, extent_size, whole_files
+from kfood_tfds.raw.found_files import FoundFile, find_files
+from kfood_tfds.raw.member_names import decode_name, has_image_suffix, is_stranger, split_name
 from kfood_tfds.raw.zip_directory import (
     STORED,
     ZipDirectory,
@@ -28,6 +30,7 @@ from kfood_tfds.raw.zip_directory import (
 _PART = re.compile(r"^(?P<stem>.+)\.part(?P<number>\d+)$", re.IGNORECASE)
 _UNFINISHED = (".crdownload", ".part", ".partial", ".download", ".aria2", ".tmp", ".opdownload")
 _SHOWN = 8
+MAX_TAR_MEMBERS = 100_000
 EXPECTED = (
     "Looked for kfood.zip, the portal's .tar or its .part files, category zips such as 구이.zip, "
     "or folders such as 구이/갈비구이 with images"
@@ -67,6 +70,7 @@ class BrokenUnit:
 
     key: str
     place: str
+    stem: str
     filename: str
     size: int
     error: str
@@ -114,13 +118,15 @@ def find_layout(files: Sequence[FoundFile], place: str) -> Layout:
         ("parts", *_from_parts(files)),
     ):
         if units:
+            _check_inner_zips(units, name)
             rest = tuple(f for f in files if f not in set(used) and not is_stranger(f.inside))
             return Layout(name, _sorted(units), tuple(used), rest)
     loose = [f for f in files if f not in directories]
     from_zips: list[Unit] = [_unit_of_file(f) for f in zips]
     from_folders = list(_folder_units(loose))
     has_images = any(has_image_suffix(f.inside.filename) for f in loose)
-    if not from_zips and not has_images:
+    is_one_file = len(files) == 1 and os.path.realpath(place) == os.path.realpath(files[0].path)
+    if not from_zips and (not has_images or is_one_file):
         raise ArchiveError(f"{place} holds no kfood archive. {EXPECTED}. {_findings(files)}")
     name = "category zips" if from_zips else "folders"
     if from_zips and has_images:
@@ -128,8 +134,36 @@ def find_layout(files: Sequence[FoundFile], place: str) -> Layout:
     return Layout(name, _sorted([*from_zips, *from_folders]), tuple(files))
 
 
+def find_parts(files: Sequence[FoundFile]) -> Sequence[FoundFile]:
+    """Where one part file was given, returns all of its series; else what was found."""
+    part = _PART.match(files[0].inside.filename) if len(files) == 1 else None
+    if part is None:
+        return files
+    beside = find_files(epath.Path(files[0].path).parent, below=False)
+    matches = [(file, _PART.match(file.inside.filename)) for file in beside]
+    return [file for file, match in matches if match and match["stem"] == part["stem"]]
+
+
 def _sorted(units: Sequence[Unit]) -> tuple[Unit, ...]:
     return tuple(sorted(units, key=lambda unit: unit.key))
+
+
+def _check_inner_zips(units: Sequence[Unit], layout: str) -> None:
+    """One damaged category zip is reported later on; joined parts have to fit, all of them."""
+    broken = [unit for unit in units if isinstance(unit, BrokenUnit)]
+    zips = [unit for unit in units if not isinstance(unit, FolderUnit) and unit.stem]
+    if not broken or (layout == "zip" and len(broken) < len(zips)):
+        return
+    advice = (
+        "The part files may be in the wrong order, of two downloads, or damaged: check that each "
+        "has the name and size that the portal gave it, and download again those that haven't."
+        if layout != "zip"
+        else "Download the archive again."
+    )
+    raise ArchiveError(
+        f"{len(broken)} of {len(zips)} zips inside can't be opened. {advice} The first: "
+        f"{broken[0].error}"
+    )
 
 
 def _findings(files: Sequence[FoundFile]) -> str:
@@ -156,7 +190,11 @@ def _extent(file: FoundFile) -> Extent:
 
 def _directory(file: FoundFile) -> ZipDirectory:
     with ExtentReader(_extent(file)) as reader:
-        return read_directory(reader, file.shown)
+        directory = read_directory(reader, file.shown)
+    faults = {entry.fault for entry in directory.entries if not entry.is_folder}
+    if len(faults) == 1 and "" not in faults:
+        raise ArchiveError(f"Nothing in {file.shown} can be read: {faults.pop()}.")
+    return directory
 
 
 def _inner_zips(directory: ZipDirectory) -> list[ZipEntry]:
@@ -188,14 +226,14 @@ def _inner_unit(reader: Reader, extent: Extent, entry: ZipEntry, place: str) -> 
     inside = f"{place} › {name}"
     stem = name[: -len(".zip")].strip()
     try:
-        if entry.method != STORED or entry.fault:
+        if entry.method != STORED and not entry.fault:
             return ZipUnit(inside, inside, stem, extent, entry)
         window = cut(extent, stored_start(reader, entry, inside), entry.size)
         with ExtentReader(window) as window_reader:
             read_directory(window_reader, inside)
         return ZipUnit(inside, inside, stem, window)
     except ArchiveError as error:
-        return BrokenUnit(inside, inside, name, entry.size, str(error))
+        return BrokenUnit(inside, inside, stem, name, entry.size, str(error))
 
 
 def _unit_of_file(file: FoundFile) -> ZipUnit:
@@ -225,10 +263,17 @@ def _tar_members(file: FoundFile) -> Iterator[tuple[str, int, int]]:
     try:
         with (
             epath.Path(file.path).open("rb") as data,
-            tarfile.open(fileobj=data, mode="r:", errors="surrogateescape") as tar,
+            tarfile.open(
+                fileobj=data, mode="r:", encoding="utf-8", errors="surrogateescape"
+            ) as tar,
         ):
-            for member in tar:
-                if not member.isfile():
+            for number, member in enumerate(tar):
+                if number >= MAX_TAR_MEMBERS:
+                    raise ArchiveError(
+                        f"{file.shown} has more than {MAX_TAR_MEMBERS:,} members "
+                        "(MAX_TAR_MEMBERS); the portal's has a few part files."
+                    )
+                if not member.isfile() or member.issparse():
                     continue
                 if member.offset_data + member.size > file.size:
                     raise ArchiveError(
@@ -236,7 +281,7 @@ def _tar_members(file: FoundFile) -> Iterator[tuple[str, int, int]]:
                         f"{member.offset_data + member.size}, but the tar has {file.size}. "
                         "Download it again."
                     )
-                name = member.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                name = decode_name(member.name.encode("utf-8", "surrogateescape"))
                 yield name, member.offset_data, member.size
     except (tarfile.TarError, OSError) as error:
         raise ArchiveError(
@@ -267,20 +312,30 @@ def _joined(pieces: Sequence[tuple[str, Extent]], place: str) -> list[tuple[str,
             joined.append((name, extent))
     for stem, parts in series.items():
         parts.sort(key=lambda part: part[0])
-        numbers = [number for number, _ in parts]
-        missing = sorted(set(range(numbers[-1] + 1)) - set(numbers))
-        if missing or len(set(numbers)) < len(numbers):
-            what = (
-                f"lacks {', '.join(f'.part{n}' for n in missing[:_SHOWN])}"
-                if missing
-                else "has a part twice"
-            )
-            raise ArchiveError(
-                f"{stem} in {place} {what}; found {', '.join(f'.part{n}' for n in numbers)}. "
-                "Put all part files of one download into one folder, and nothing else of the kind."
-            )
+        _check_numbers(f"{stem} in {place}", parts)
         joined.append((stem, tuple(segment for _, extent in parts for segment in extent)))
     return sorted(joined)
+
+
+def _check_numbers(place: str, parts: Sequence[tuple[int, Extent]]) -> None:
+    """Parts are numbered 0, 1, 2, …, or by the byte of the whole at which each begins."""
+    numbers = [number for number, _ in parts]
+    begins = list(itertools.accumulate((extent_size(e) for _, e in parts[:-1]), initial=0))
+    if numbers in (list(range(len(parts))), begins):
+        return
+    what = "has a part twice"
+    if len(set(numbers)) == len(numbers):
+        # Numbers may be anything, so the gaps are walked, never filled.
+        gap = next(i for i, number in enumerate(numbers) if number != i)
+        upto = numbers[gap] - 1
+        rest = f" to .part{upto}" if upto > gap else ""
+        what = f"lacks .part{gap}{rest}"
+    found = ", ".join(f".part{n}" for n in numbers[:_SHOWN])
+    more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
+    raise ArchiveError(
+        f"{place} {what}; found {found}{more}. Put all part files of one download into one "
+        "folder, and nothing else of the kind."
+    )
 
 
 def _units_of_extent(extent: Extent, place: str) -> list[Unit]:

@@ -99,8 +99,8 @@ class FolderNames:
         """Returns the category and class of the files in a folder; empty where there is none.
 
         The last folder is the class, the one above its category: so an extra folder on top and
-        doubled folders (구이/구이/갈비구이) change nothing. Where 한과/한과 is there, 한과 itself is
-        a category, and what lies in it directly belongs to no class.
+        doubled folders (구이/구이/갈비구이) change nothing. Where 한과/한과 is there, 한과 itself
+        is a category, and what lies in it directly belongs to no class.
         """
         if folders and (*folders, folders[-1]) in self.folders:
             return "/".join(folders[-1:]), ""

@@ -91,7 +91,7 @@ def read_directory(reader: Reader, place: str) -> ZipDirectory:
     data = reader.read_at(position, size)
     if len(data) < size:
         raise ArchiveError(f"{place} is cut off: its directory ends early. {_AGAIN}")
-    found = []
+    found: list[ZipEntry] = []
     at = 0
     while data.startswith(b"PK\1\2", at):
         if len(found) >= MAX_MEMBERS:
@@ -150,9 +150,12 @@ def _locate(
             f"{place} claims {count:,} members in {size:,} bytes of directory; the limits are "
             f"{MAX_MEMBERS:,} (MAX_MEMBERS) and {MAX_DIRECTORY_BYTES:,} (MAX_DIRECTORY_BYTES)."
         )
-    # Where bytes were put before the zip, all offsets are off by their number.
     position = before - size
     if size and reader.read_at(position, 4) != b"PK\1\2":
+        return None
+    # Where bytes were put before a zip, all its offsets are off by their number. But if what they
+    # begin with is a zip, this end is that of a zip stored inside, and the outer one is cut off.
+    if position != offset and reader.read_at(0, 4) == b"PK\3\4":
         return None
     return position, size, position - offset
 
@@ -222,16 +225,13 @@ def _fault(entry: ZipEntry, flags: int) -> str:
 
 
 def _mark_overlaps(entries: list[ZipEntry], end: int) -> Iterator[ZipEntry]:
-    """Members that share bytes with another, or with the directory, can't be sound."""
-    reached = 0
+    """A member whose bytes run into the next one, or into the directory, can't be sound."""
     for number, entry in enumerate(entries):
         stop = entry.offset + _LOCAL.size + entry.compressed
         following = entries[number + 1].offset if number + 1 < len(entries) else end
-        overlaps = entry.offset < reached or stop > following
-        if not entry.fault and overlaps and not entry.is_folder:
+        if not entry.fault and stop > following and not entry.is_folder:
             where = "the directory" if stop > end else "another member"
             entry = replace(entry, fault=f"damaged directory: its bytes overlap {where}")
-        reached = max(reached, min(stop, end))
         yield entry
 
 
@@ -278,7 +278,8 @@ def _data_start(raw: bytes, entry: ZipEntry, place: str) -> int:
             f"{place} is damaged: no member begins at byte {entry.offset} of its zip, where its "
             f"directory says one does. {_AGAIN}"
         )
-    flags, name_length, extra_length = (_LOCAL.unpack_from(raw)[i] for i in (2, 9, 10))
+    fields: tuple[int, ...] = _LOCAL.unpack_from(raw)
+    flags, name_length, extra_length = fields[2], fields[9], fields[10]
     start = _LOCAL.size + name_length + extra_length
     name = decode_name(raw[_LOCAL.size : _LOCAL.size + name_length], bool(flags & _UTF8))
     if name != entry.name:
@@ -294,7 +295,7 @@ def _inflate(data: bytes, size: int, place: str) -> bytes:
     try:
         return stream.decompress(data, size + 1)
     except zlib.error as error:
-        raise ArchiveError(f"{place} is damaged: it can't be unpacked ({error}). {_AGAIN}") from error
+        raise ArchiveError(f"{place} is damaged, unpacking it fails: {error}. {_AGAIN}") from error
 
 
 def stored_start(reader: Reader, entry: ZipEntry, place: str) -> int:

@@ -20,7 +20,13 @@ from typing import Any
 from etils import epath
 
 from kfood_tfds.raw.errors import ArchiveError
-from kfood_tfds.raw.extents import ExtentReader, FileFailed, Reader, SpoolReader
+from kfood_tfds.raw.extents import (
+    ExtentReader,
+    FileFailed,
+    Reader,
+    SpoolReader,
+    extent_size,
+)
 from kfood_tfds.raw.found_files import FoundFile, find_files
 from kfood_tfds.raw.layouts import (
     EXPECTED,
@@ -240,16 +246,15 @@ class Archive:
         elif isinstance(unit, FolderUnit):
             for file in unit.files:
                 yield _member(file.inside, self._folder_names, file.size, key, file)
-        elif unit.packed is None:
-            yield from self._list_zip(unit, key)
         else:
             try:
                 yield from list(self._list_zip(unit, key))
             except FileFailed:
                 raise
             except ArchiveError as error:
-                # Found only now, since it takes unpacking; the other zips are none the worse.
-                yield self._broken_member(key, f"{unit.stem}.zip", unit.packed.size, str(error))
+                # Found only now, to open nothing twice; the other zips are none the worse.
+                size = unit.packed.size if unit.packed else extent_size(unit.extent)
+                yield self._broken_member(key, f"{unit.stem}.zip", size, str(error))
 
     def _broken_member(self, key: str, filename: str, size: int, error: str) -> Member:
         self._broken[key] = error

@@ -23,6 +23,7 @@ from kfood_tfds.raw.zip_directory import (
     STORED,
     ZipDirectory,
     ZipEntry,
+    check_end,
     read_directory,
     stored_start,
 )
@@ -230,7 +231,7 @@ def _inner_unit(reader: Reader, extent: Extent, entry: ZipEntry, place: str) -> 
             return ZipUnit(inside, inside, stem, extent, entry)
         window = cut(extent, stored_start(reader, entry, inside), entry.size)
         with ExtentReader(window) as window_reader:
-            read_directory(window_reader, inside)
+            check_end(window_reader, inside)
         return ZipUnit(inside, inside, stem, window)
     except ArchiveError as error:
         return BrokenUnit(inside, inside, stem, name, entry.size, str(error))

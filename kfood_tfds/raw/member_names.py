@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -47,7 +48,7 @@ def name_fault(raw: bytes, name: str) -> str:
         return f"its name has {len(raw):,} bytes, the limit is {MAX_NAME_BYTES} (MAX_NAME_BYTES)"
     if "\0" in name:
         return "its name holds a NUL character"
-    if ".." in re.split(r"[/\\]", name):
+    if ".." in name and ".." in re.split(r"[/\\]", name):
         return "its name climbs out of its folder ('..')"
     return ""
 
@@ -62,11 +63,20 @@ class SplitName:
 
 def split_name(name: str) -> SplitName:
     """Takes a path apart; either slash separates."""
-    text = unicodedata.normalize("NFC", name.replace("\0", ""))
-    parts = [part.strip()[:_SHOWN] for part in re.split(r"[/\\]", text)]
-    folders = tuple(p for p in parts[:-1] if p not in ("", ".", "..") and not p.endswith(":"))
-    filename = parts[-1] if parts[-1] not in (".", "..") else ""
-    return SplitName(folders, filename or "(no name)")
+    head, _, tail = name.replace("\\", "/").rpartition("/")
+    filename = _tidy(tail)
+    return SplitName(_folders(head), filename if filename not in ("", ".", "..") else "(no name)")
+
+
+def _tidy(part: str) -> str:
+    return unicodedata.normalize("NFC", part.replace("\0", "")).strip()[:_SHOWN]
+
+
+# The files of a folder come one after the other, and its name need not be taken apart each time.
+@functools.lru_cache(maxsize=256)
+def _folders(head: str) -> tuple[str, ...]:
+    parts = (_tidy(part) for part in head.split("/"))
+    return tuple(part for part in parts if part not in ("", ".", "..") and part[-1:] != ":")
 
 
 def is_stranger(split: SplitName) -> bool:

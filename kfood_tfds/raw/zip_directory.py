@@ -107,6 +107,15 @@ def read_directory(reader: Reader, place: str) -> ZipDirectory:
 _AGAIN = "Download or copy it again."
 
 
+def check_end(reader: Reader, place: str) -> None:
+    """Looks only whether a zip has its end, and a directory where that says.
+
+    Raises:
+      ArchiveError: It is no whole zip, or passes a limit.
+    """
+    _find_directory(reader, place)
+
+
 def _find_directory(reader: Reader, place: str) -> tuple[int, int, int]:
     """Returns the directory's position and size, and by how much its offsets are off."""
     if reader.read_at(0, 4) == b"" or reader.size < _END.size:
@@ -189,8 +198,8 @@ def _parse_entry(data: bytes, at: int, shift: int, place: str) -> tuple[ZipEntry
     if following > len(data):
         raise ArchiveError(f"{place} has a damaged directory: an entry is cut off. {_AGAIN}")
     name = decode_name(raw[: MAX_NAME_BYTES + 1], bool(flags & _UTF8))
-    entry = ZipEntry(name, offset + shift, compressed, size, crc, method)
-    return replace(entry, fault=name_fault(raw, name) or _fault(entry, flags)), following
+    fault = name_fault(raw, name) or _fault(flags, method, compressed, size)
+    return ZipEntry(name, offset + shift, compressed, size, crc, method, fault), following
 
 
 def _zip64_sizes(extra: bytes, size: int, compressed: int, offset: int) -> tuple[int, int, int]:
@@ -208,17 +217,17 @@ def _zip64_sizes(extra: bytes, size: int, compressed: int, offset: int) -> tuple
     return size, compressed, offset
 
 
-def _fault(entry: ZipEntry, flags: int) -> str:
-    if flags & _ENCRYPTED or entry.method == 99:
+def _fault(flags: int, method: int, compressed: int, size: int) -> str:
+    if flags & _ENCRYPTED or method == 99:
         return "it is encrypted. Unpack it with its password, and zip it again without one"
-    if entry.method not in (STORED, DEFLATED):
-        kind = _METHODS.get(entry.method, f"method {entry.method}")
+    if method not in (STORED, DEFLATED):
+        kind = _METHODS.get(method, f"method {method}")
         return f"its compression ({kind}) isn't supported. Zip it again, stored or deflated"
-    if entry.method == STORED and entry.size != entry.compressed:
-        return f"damaged directory: stored, yet {entry.compressed} bytes for {entry.size}"
-    if entry.size > MAX_RATIO * max(entry.compressed, 1):
+    if method == STORED and size != compressed:
+        return f"damaged directory: stored, yet {compressed} bytes for {size}"
+    if size > MAX_RATIO * max(compressed, 1):
         return (
-            f"zip bomb: {entry.size:,} bytes claimed from {entry.compressed:,}, the limit is "
+            f"zip bomb: {size:,} bytes claimed from {compressed:,}, the limit is "
             f"{MAX_RATIO} to 1 (MAX_RATIO)"
         )
     return ""

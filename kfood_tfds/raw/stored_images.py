@@ -15,6 +15,8 @@ from kfood_tfds.raw.parallel import map_in_order
 from kfood_tfds.raw.survey import PlannedFile
 
 ENCODINGS = ("original", "jpeg", "bmp")
+# JPEG of quality 90: photos measured 0.15 to 0.35.
+_BYTES_PER_PIXEL = {"jpeg": 0.3, "bmp": 3.0}
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,23 @@ def store_image(data: bytes, row: ManifestRow, form: StoredForm) -> StoredImage:
         pixels, box = shrink_image(pixels, box, form.shorter_side)
     encoded = encode_bmp(pixels) if form.encoding == "bmp" else encode_jpeg(pixels, form.quality)
     return StoredImage(row, encoded, pixels.shape[0], pixels.shape[1], box)
+
+
+def estimated_bytes(row: ManifestRow, size: int, form: StoredForm) -> int:
+    """Returns about how many bytes an accepted file will take in the shards.
+
+    Args:
+        row: Its manifest row.
+        size: Its bytes in the archive.
+        form: The form.
+    """
+    if form.encoding == "original":
+        return size
+    scale = 1.0
+    if form.shorter_side is not None and row.box is not None:
+        shorter = min(row.box.ymax - row.box.ymin, row.box.xmax - row.box.xmin)
+        scale = min(1.0, form.shorter_side / shorter)
+    return int(row.height * row.width * scale**2 * _BYTES_PER_PIXEL[form.encoding])
 
 
 def stored_images(

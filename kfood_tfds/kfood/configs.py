@@ -1,0 +1,93 @@
+"""The configurations of `kfood`: which files, in which form, in which splits."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import tensorflow_datasets as tfds
+
+from kfood_tfds.raw.classes import ClassTable, FoodClass, load_class_table
+from kfood_tfds.raw.manifest_maker import ManifestOptions
+from kfood_tfds.raw.splits import DEFAULT_RATIOS
+from kfood_tfds.raw.stored_images import StoredForm
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class KfoodConfig(tfds.core.BuilderConfig):
+    """What to build from the archive.
+
+    Attributes:
+        form: How the images are stored.
+        archive: Path of the archive, a file or a folder; None is TFDS's `manual_dir`.
+        sample: True draws a small archive instead; no download needed.
+        split_ratios: Names and shares of the splits, adding up to 1.
+        classes: The classes to keep, by Korean name, alias, romanised name or label; None is all.
+            Labels and features stay those of the whole class table.
+        per_class: At most so many images of a class over all splits; None is all.
+        class_csv: A class table of one's own; None is that of AI Hub's 150 classes.
+        two_value_boxes: What a crop row `w,h` means: "image" is no box, "origin" a box at 0,0.
+        on_invalid: "skip" leaves unusable files out, "raise" names them all and stops.
+        on_conflict: The same picture under two labels: "keep", or "drop" from all splits.
+        dedup: True keeps one image of each set of exact duplicates in the first split.
+        manifest: An edited `manifest.csv` whose verdicts, labels, splits and boxes hold.
+        workers: Number of threads; None is one per core.
+    """
+
+    form: StoredForm = StoredForm()
+    archive: str | None = None
+    sample: bool = False
+    split_ratios: tuple[tuple[str, float], ...] = DEFAULT_RATIOS
+    classes: tuple[str | int, ...] | None = None
+    per_class: int | None = None
+    class_csv: str | None = None
+    two_value_boxes: str = "image"
+    on_invalid: str = "skip"
+    on_conflict: str = "keep"
+    dedup: bool = False
+    manifest: str | None = None
+    workers: int | None = None
+
+    def class_table(self) -> ClassTable:
+        """Loads and checks the class table."""
+        return load_class_table(self.class_csv)
+
+    def chosen_classes(self, table: ClassTable) -> tuple[FoodClass, ...]:
+        """Returns the classes to keep."""
+        return table.classes if self.classes is None else table.find_all(self.classes)
+
+    def manifest_options(self) -> ManifestOptions:
+        """Returns what shapes the manifest; checks the values."""
+        return ManifestOptions(
+            split_ratios=tuple(dict(self.split_ratios).items()),
+            classes=None if self.classes is None else tuple(self.classes),
+            per_class=self.per_class,
+            on_invalid=self.on_invalid,
+            on_conflict=self.on_conflict,
+            dedup=self.dedup,
+            edited_manifest=self.manifest,
+        )
+
+
+BUILDER_CONFIGS = [
+    KfoodConfig(name="full", description="The archive's own bytes."),
+    KfoodConfig(
+        name="512px",
+        description="Shrunk so that the crop box's shorter side is 512 pixels, JPEG quality 90.",
+        form=StoredForm("jpeg", 512),
+    ),
+    KfoodConfig(
+        name="320px",
+        description="Shrunk so that the crop box's shorter side is 320 pixels, JPEG quality 90.",
+        form=StoredForm("jpeg", 320),
+    ),
+    KfoodConfig(
+        name="320px-raw",
+        description="The pixels of 320px uncompressed, as 24-bit BMP: no JPEG decoding.",
+        form=StoredForm("bmp", 320),
+    ),
+    KfoodConfig(
+        name="sample",
+        description="Drawn dishes of 20 classes, made on the spot: no download needed.",
+        sample=True,
+    ),
+]

@@ -1,0 +1,119 @@
+"""What surrounds a build: one at a time, no leftovers, and clear words before hours are spent."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import importlib
+import logging
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from etils import epath
+
+from kfood_tfds.raw.errors import KfoodError
+from kfood_tfds.raw.file_lock import locked
+
+_LOGGER = logging.getLogger("kfood_tfds")
+# TFDS shuffles data sets beyond 1 GB through 1,000 files that are open at once; the rest is for
+# the interpreter, the archive and the shards.
+_OPEN_FILES = 1200
+_SHUFFLE_IN_MEMORY = 1_000_000_000
+# TFDS keeps the examples twice, as shuffle buckets and as shards; headers and metadata on top.
+_DISK_FACTOR = 2.05
+
+
+class BuildError(KfoodError):
+    """The data set can't be built here: too little room, or too few open files allowed."""
+
+
+@contextlib.contextmanager
+def exclusive_build(data_path: epath.Path, cache_dir: epath.Path, config: str) -> Iterator[None]:
+    """Lets one process at a time build a configuration, and clears up after killed ones.
+
+    Args:
+        data_path: Where the finished build will be, `…/kfood/<config>/<version>`.
+        cache_dir: Where the lock is kept.
+        config: The name of the configuration.
+    """
+    if "://" in os.fspath(data_path):
+        yield
+        return
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    with locked(Path(cache_dir) / f"build-{config}.lock"):
+        for leftover in sorted(data_path.parent.glob(f"incomplete.*_{data_path.name}")):
+            _LOGGER.warning("Removing %s, the leftover of a build that was killed.", leftover)
+            leftover.rmtree(missing_ok=True)
+        try:
+            yield
+        except Exception as error:
+            if _disk_is_full(error, Path(data_path)):
+                raise BuildError(
+                    f"The disk of {data_path} is full, so the build of kfood/{config} was "
+                    "stopped. Nothing half-done is left behind, and the survey of the archive is "
+                    "kept: free some room and run the same command again."
+                ) from error
+            raise
+
+
+def _disk_is_full(error: Exception, path: Path) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    # TensorFlow's file errors carry words only.
+    return type(error).__name__ in ("ResourceExhaustedError", "InternalError") and (
+        "No space left" in str(error) or shutil.disk_usage(_existing(path)).free < 1 << 20
+    )
+
+
+def _existing(path: Path) -> Path:
+    return path if path.exists() or path == path.parent else _existing(path.parent)
+
+
+def check_room(data_path: epath.Path, num_bytes: int) -> None:
+    """Checks that the disk and the limit of open files will do for a build.
+
+    Args:
+        data_path: Where the build goes.
+        num_bytes: What the images will take, about.
+
+    Raises:
+        BuildError: If they won't.
+    """
+    if num_bytes > _SHUFFLE_IN_MEMORY:
+        _allow_open_files()
+    if "://" in os.fspath(data_path):
+        return
+    free = shutil.disk_usage(_existing(Path(data_path))).free
+    needed = int(num_bytes * _DISK_FACTOR)
+    if free < needed:
+        raise BuildError(
+            f"The build needs about {needed / 1e9:.1f} GB of disk while it runs (half of that "
+            f"afterwards), and {data_path} has {free / 1e9:.1f} GB left. Free some room, choose "
+            "another data_dir, or build 320px, which takes a quarter."
+        )
+
+
+def _allow_open_files() -> None:
+    """Raises the soft limit of open files where the hard one lets us.
+
+    Raises:
+        BuildError: If it stays too low.
+    """
+    try:
+        resource = importlib.import_module("resource")
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    if soft == unlimited or soft >= _OPEN_FILES:
+        return
+    if hard == unlimited or hard >= _OPEN_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, hard))
+        return
+    raise BuildError(
+        f"TFDS keeps about 1,000 files open while it shuffles, and this system allows {hard}. "
+        f"Raise the limit (`ulimit -Hn {_OPEN_FILES}` as root, or LimitNOFILE, or docker's "
+        "--ulimit nofile=4096) and start again."
+    )

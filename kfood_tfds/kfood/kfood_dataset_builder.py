@@ -1,0 +1,137 @@
+"""The TFDS builder of `kfood`: yields what the manifest accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow_datasets as tfds
+from tensorflow_datasets.core.utils import tqdm_utils
+
+from kfood_tfds.inspection import sum_up, write_files
+from kfood_tfds.kfood import configs, guards
+from kfood_tfds.raw.archive import Archive, find_archive
+from kfood_tfds.raw.classes import ClassTable
+from kfood_tfds.raw.manifest_maker import Manifest, make_manifest
+from kfood_tfds.raw.sample import find_or_draw_sample
+from kfood_tfds.raw.stored_images import StoredImage, stored_images
+from kfood_tfds.raw.survey_store import Survey, survey
+
+CROP_STATUSES = ("annotated", "clipped", "missing", "unusable")
+
+
+class Builder(tfds.core.GeneratorBasedBuilder):
+    """AI Hub's "한국 이미지(음식)": photos of 150 Korean dishes in 27 categories."""
+
+    VERSION = tfds.core.Version("1.0.0")
+    RELEASE_NOTES = {"1.0.0": "First release."}
+    BUILDER_CONFIGS = configs.BUILDER_CONFIGS
+    MANUAL_DOWNLOAD_INSTRUCTIONS = """
+    AI Hub gives the archive to registered users on application: https://aihub.or.kr, data set 79,
+    "한국 이미지(음식)". Put kfood.zip, or whatever the portal's downloader left (the .tar, its part
+    files, the 27 category zips, extracted folders), into the manual folder as it is.
+    The configuration `kfood/sample` needs no download.
+    """
+
+    @property
+    def config(self) -> configs.KfoodConfig:
+        """The configuration being built or read."""
+        return self.builder_config
+
+    def _info(self) -> tfds.core.DatasetInfo:
+        table = self.config.class_table()
+        return self.dataset_info_from_configs(
+            features=tfds.features.FeaturesDict(
+                {
+                    "image": tfds.features.Image(shape=(None, None, 3)),
+                    "label": tfds.features.ClassLabel(names=list(table.names)),
+                    "category": tfds.features.ClassLabel(names=list(table.categories)),
+                    "crop": tfds.features.BBoxFeature(),
+                    "crop_status": tfds.features.ClassLabel(names=list(CROP_STATUSES)),
+                    "height": tfds.features.Scalar(np.int32),
+                    "width": tfds.features.Scalar(np.int32),
+                    "id": tfds.features.Text(),
+                    "group": tfds.features.Scalar(np.int64),
+                }
+            ),
+            supervised_keys=("image", "label"),
+            homepage="https://aihub.or.kr/aihubdata/data/view.do?dataSetSn=79",
+            metadata=tfds.core.MetadataDict(),
+        )
+
+    def download_and_prepare(self, **kwargs: Any) -> None:
+        """Builds the data set unless it is there; see TFDS. One process at a time."""
+        if self.is_prepared():  # Nothing to guard, and the folder may be read-only.
+            return super().download_and_prepare(**kwargs)
+        with guards.exclusive_build(self.data_path, self._cache_dir, self.config.name):
+            super().download_and_prepare(**kwargs)
+
+    def _split_generators(self, dl_manager: tfds.download.DownloadManager) -> dict[str, Any]:
+        options, table = self.config.manifest_options(), self.config.class_table()
+        found = self._survey(self._archive(dl_manager), table)
+        manifest = make_manifest(found, table, options)
+        guards.check_room(self.data_path, manifest.estimated_bytes(found, self.config.form))
+        summed_up = sum_up(found, manifest, table, found.archive.place)
+        write_files(self.data_path, summed_up, found, table)
+        self.info.metadata.update(manifest.metadata())
+        return {
+            split: self._generate_examples(found, manifest, split) for split in manifest.splits
+        }
+
+    def _archive(self, dl_manager: tfds.download.DownloadManager) -> Archive:
+        if self.config.archive is not None:
+            return find_archive(self.config.archive)
+        if self.config.sample:
+            return find_archive(find_or_draw_sample(self._cache_dir))
+        return find_archive(dl_manager.manual_dir)
+
+    @property
+    def _cache_dir(self) -> tfds.core.Path:
+        """Where surveys are kept: shared by all configurations of one data folder."""
+        return self.data_path.parents[2] / "downloads" / "kfood"
+
+    def _survey(self, archive: Archive, table: ClassTable) -> Survey:
+        return survey(
+            archive,
+            table,
+            self._cache_dir,
+            self.config.two_value_boxes,
+            self.config.workers,
+            tqdm_utils.tqdm,
+        )
+
+    def as_dataset(
+        self, split: Any = None, *, read_config: tfds.ReadConfig | None = None, **kwargs: Any
+    ) -> Any:
+        """Reads the data set; see TFDS. Small ones aren't cached: decoded images fill memory."""
+        read_config = read_config or tfds.ReadConfig(try_autocache=False)
+        return super().as_dataset(split, read_config=read_config, **kwargs)
+
+    def _generate_examples(
+        self, found: Survey, manifest: Manifest, split: str
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        files = manifest.files_of(split, found.planned)
+        for image in stored_images(found.archive, files, self.config.form, self.config.workers):
+            yield image.row.id, example_of(image)
+
+
+def example_of(image: StoredImage) -> dict[str, Any]:
+    """Returns one TFDS example, before encoding."""
+    row, box = image.row, image.box
+    return {
+        "image": image.data,
+        "label": row.label,
+        "category": row.category,
+        "crop": tfds.features.BBox(
+            ymin=box.ymin / image.height,
+            xmin=box.xmin / image.width,
+            ymax=box.ymax / image.height,
+            xmax=box.xmax / image.width,
+        ),
+        "crop_status": row.crop_status,
+        "height": image.height,
+        "width": image.width,
+        "id": row.id,
+        "group": row.group,
+    }

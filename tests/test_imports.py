@@ -1,0 +1,95 @@
+"""What may import what, and what importing costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "kfood_tfds"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+# From the data to the user: a part may import itself and what stands before it.
+LAYERS = (
+    ("raw",),
+    ("words", "fonts"),
+    ("drawing", "report_charts", "report_numbers", "report_text"),
+    ("report",),
+    ("inspection",),
+    ("kfood",),
+    ("postprocessing",),
+    ("sampling", "sources"),
+    ("statistics", "random_access"),
+)
+# Parts that don't know one another although the order would allow it.
+STRANGERS = {"postprocessing": {"raw", "kfood"}, "kfood": set()}
+
+
+def _part(module: Path) -> str:
+    relative = module.relative_to(PACKAGE)
+    return relative.parts[0].removesuffix(".py")
+
+
+def _imported_parts(module: Path, top_level_only: bool = False) -> set[str]:
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    nodes = tree.body if top_level_only else list(ast.walk(tree))
+    names: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: relative import"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def _own_parts(module: Path) -> set[str]:
+    return {
+        name.split(".")[1] for name in _imported_parts(module) if name.startswith("kfood_tfds.")
+    }
+
+
+def _layer(part: str) -> int:
+    for number, parts in enumerate(LAYERS):
+        if part in parts:
+            return number
+    return len(LAYERS)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(PACKAGE)))
+def test_imports_run_downwards(module: Path) -> None:
+    part = _part(module)
+    if part == "__init__":
+        assert _own_parts(module) <= {"kfood"}
+        return
+    for other in _own_parts(module) - {part}:
+        assert _layer(other) <= _layer(part), f"{part} must not import {other}"
+        assert other not in STRANGERS.get(part, set()), f"{part} must not know {other}"
+        assert other != "cli" or part == "__main__"
+
+
+@pytest.mark.parametrize(
+    "module", sorted((PACKAGE / "raw").rglob("*.py")), ids=lambda m: m.name
+)
+def test_raw_imports_no_tensorflow_at_import_time(module: Path) -> None:
+    for name in _imported_parts(module, top_level_only=True):
+        assert not name.startswith(("tensorflow", "keras"))
+
+
+def test_importing_the_package_loads_no_tensorflow() -> None:
+    code = "import sys, kfood_tfds; print('tensorflow' in sys.modules, kfood_tfds.__version__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "0.1.0"]
+
+
+def test_importing_raw_loads_no_tensorflow() -> None:
+    code = (
+        "import sys, importlib, pkgutil, kfood_tfds.raw as raw\n"
+        "[importlib.import_module(f'kfood_tfds.raw.{m.name}') for m in "
+        "pkgutil.iter_modules(raw.__path__)]\n"
+        "print('tensorflow' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -50,7 +50,11 @@ def make_model(num_classes: int) -> keras.Model:
         keras.layers.Dense(num_classes, activation="softmax"),
     ]
     model = keras.Sequential(layers)
-    model.compile(keras.optimizers.Adam(2e-3), "categorical_crossentropy", ["accuracy"])
+    model.compile(
+        optimizer=keras.optimizers.Adam(2e-3),
+        loss="categorical_crossentropy",
+        metrics=["accuracy"],
+    )
     return model
 
 

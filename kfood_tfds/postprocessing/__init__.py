@@ -19,6 +19,7 @@ from kfood_tfds.postprocessing.ops import Op as Op
 from kfood_tfds.postprocessing.ops import PixelOp as PixelOp
 from kfood_tfds.postprocessing.ops import RandomOp as RandomOp
 from kfood_tfds.postprocessing.ops import RandomPixelOp as RandomPixelOp
+from kfood_tfds.postprocessing.options import BatchOptions as BatchOptions
 from kfood_tfds.postprocessing.pipeline import Pipeline as Pipeline
 from kfood_tfds.postprocessing.pixels import Decode as Decode
 from kfood_tfds.postprocessing.pixels import MultiCrop as MultiCrop

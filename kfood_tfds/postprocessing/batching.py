@@ -9,12 +9,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from kfood_tfds.postprocessing import checks
+from kfood_tfds.postprocessing import outputs
 from kfood_tfds.postprocessing.decoding import IMAGE
+from kfood_tfds.postprocessing.ops import Example, require
+from kfood_tfds.postprocessing.options import BatchOptions
 from kfood_tfds.postprocessing.plan import Plan
 
-# Enough to mix some thousand photos, and little beside a training's memory.
-SHUFFLE_BUFFER_BYTES = 256 * 2**20
 _PEEK = 64
 _READY_BATCHES = 2
 
@@ -39,17 +39,49 @@ class Order:
     start_example: int = 0
     repeatable: bool = False
 
-    def __post_init__(self) -> None:
-        """Checks the fields."""
-        if self.epochs is not None:
-            checks.integer("epochs", self.epochs, 1)
-        checks.integer("start_step", self.start_step, 0)
-        checks.integer("start_example", self.start_example, 0)
-        if self.start_step and self.start_example:
-            raise ValueError(
-                "Give start_step or start_example, not both. Received: "
-                f"start_step={self.start_step}, start_example={self.start_example}"
-            )
+
+def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
+    """Returns the batches of a ``Pipeline``; see ``Pipeline.batches``.
+
+    Raises:
+        ValueError: If an argument is invalid, or the data set lacks what the pipeline needs.
+    """
+    weights = outputs.weights(options.sample_weights)
+    columns = outputs.Columns(options.labels, weights, options.with_ids)
+    require(ds.element_spec, columns.needs, "batches()")
+    count = examples_in(ds)
+    workers, worker = options.num_input_pipelines, options.input_pipeline_id
+    plan = Plan(count, options.batch_size, options.drop_remainder, workers, worker)
+    order = _order(pipeline, ds, options, count)
+    warn_if_unordered(ds, order, workers)
+    calls = options.num_parallel_calls or tf.data.AUTOTUNE
+    # Without a remainder the batch axis has a static size too.
+    even = options.drop_remainder or not count % (options.batch_size * workers)
+
+    def finish(records: Any, epoch: Any, size: int) -> Any:
+        def one(example: Example) -> Example:
+            kept = columns.before(example)
+            done = pipeline.on_example(example, options.seed, epoch)
+            return columns.kept(done | kept, pipeline.batch_ops)
+
+        # One map for everything: each image stays in one core's cache from decoding to scaling.
+        examples = records.map(one, num_parallel_calls=calls, deterministic=True)
+        batches = examples.batch(size, drop_remainder=even)
+        return batches.map(lambda batch: columns.after(pipeline.on_batch(batch)))
+
+    return ordered_batches(ds, plan, order, finish)
+
+
+def _order(pipeline: Any, ds: Any, options: BatchOptions, count: int) -> Order:
+    shuffle = pipeline.random if options.shuffle is None else options.shuffle
+    return Order(
+        seed=options.seed,
+        buffer=buffer_records(ds, count, options.shuffle_buffer_bytes) if shuffle else 0,
+        epochs=options.epochs,
+        start_step=options.start_step,
+        start_example=options.start_example,
+        repeatable=not (shuffle or pipeline.random),
+    )
 
 
 def examples_in(ds: Any) -> int:
@@ -73,7 +105,6 @@ def examples_in(ds: Any) -> int:
 
 def buffer_records(ds: Any, count: int, num_bytes: int) -> int:
     """Returns how many records to mix so that their images take about ``num_bytes``."""
-    checks.integer("shuffle_buffer_bytes", num_bytes, 1)
     sizes = [_bytes(example[IMAGE]) for example in ds.take(_PEEK)]
     mean = max(1, sum(sizes) // max(1, len(sizes)))
     return max(1, min(count, num_bytes // mean))
@@ -95,14 +126,15 @@ def warn_if_unordered(ds: Any, order: Order, workers: int) -> None:
     if ds.options().deterministic is not False:
         return
     remedy = (
-        "the data set was loaded with shuffle_files=True and no seed, so its order changes from run "
-        "to run; pass read_config=tfds.ReadConfig(shuffle_seed=0) to tfds.load, or leave out "
+        "the data set was loaded with shuffle_files=True and no seed, so its order changes from "
+        "run to run; pass read_config=tfds.ReadConfig(shuffle_seed=0) to tfds.load, or leave out "
         "shuffle_files"
     )
     if order.start_step or order.start_example or workers > 1:
         raise ValueError(
-            f"Resuming and several workers need a fixed order, but {remedy}. Received: start_step="
-            f"{order.start_step}, start_example={order.start_example}, num_input_pipelines={workers}"
+            f"Resuming and several workers need a fixed order, but {remedy}. Received: "
+            f"start_step={order.start_step}, start_example={order.start_example}, "
+            f"num_input_pipelines={workers}"
         )
     warnings.warn(f"Batches will not be the same in every run: {remedy}.", stacklevel=4)
 
@@ -148,20 +180,16 @@ def ordered_batches(
 
 
 def _from_example(plan: Plan, order: Order, epoch_batches: Callable[..., Any]) -> Any:
-    if order.epochs is None:
-        raise ValueError(
-            "start_example needs epochs=, the number of epochs of the whole training. "
-            f"Received: start_example={order.start_example}, epochs=None"
-        )
-    _check_start(order.start_example, order.epochs * plan.examples, "example")
+    epochs = order.epochs or 1
+    _check_start(order.start_example, epochs * plan.examples, "example")
     epoch, offset = divmod(order.start_example, plan.examples)
     rest = dataclasses.replace(plan, examples=plan.examples - offset)
     zero = tf.constant(0, tf.int64)
     this = tf.data.Dataset.range(epoch, epoch + 1)
     first = this.flat_map(lambda at: epoch_batches(at, zero, rest, offset))
-    later = tf.data.Dataset.range(epoch + 1, order.epochs)
+    later = tf.data.Dataset.range(epoch + 1, epochs)
     ds = first.concatenate(later.flat_map(lambda at: epoch_batches(at, zero, plan)))
-    return _ready(ds, rest.steps + (order.epochs - epoch - 1) * plan.steps)
+    return _ready(ds, rest.steps + (epochs - epoch - 1) * plan.steps)
 
 
 def _endless(plan: Plan, order: Order, epoch_batches: Callable[..., Any]) -> Any:

@@ -14,7 +14,7 @@ def integer(name: str, value: Any, low: int) -> None:
 
 
 def number(name: str, value: Any, low: float, high: float, *, open_low: bool = False) -> None:
-    """Raises ValueError unless the value is a number in low..high (low itself excluded if asked)."""
+    """Raises ValueError unless the value is a number in low..high (or above low)."""
     ok = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     if not ok or value > high or value < low or (open_low and value == low):
         bounds = f"{'above' if open_low else 'from'} {low} to {high}"

@@ -36,8 +36,8 @@ def preprocess_for(model: str) -> Scale:
     """Returns the scaling that a model of ``keras.applications`` expects.
 
     Args:
-        model: Name of the model, such as ``"EfficientNetB3"``. It stands for the model with its default
-            ``include_preprocessing``.
+        model: Name of the model, such as ``"EfficientNetB3"``. It stands for the model with its
+            default ``include_preprocessing``.
 
     Returns:
         An op; pass it as ``train_pipeline(…, scale=…)``.

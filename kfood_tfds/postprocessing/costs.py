@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -103,7 +104,7 @@ def _steps(
         elif IMAGE in op.needs and not isinstance(op, (PixelOp, RandomPixelOp, BatchOp)):
             pending = True
         if not isinstance(op, Decode):
-            steps.append((str(op), lambda example, op=op, at=position: op(example, at)))
+            steps.append((str(op), functools.partial(op, position=position)))
     return steps
 
 

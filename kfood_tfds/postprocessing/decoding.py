@@ -1,9 +1,9 @@
 """From image bytes and a pending window to pixels.
 
-A window is int32[4] ``(y, x, height, width)`` in pixels of the image under ``"image"``; int32[n, 4] are
-several of one size. JPEGs are decoded inside the window only. TensorFlow's default DCT is used
-throughout, because ``tf.io.decode_image``, and so TFDS, offers no other: pixels are the same whether
-TFDS decodes or this module.
+A window is int32[4] ``(y, x, height, width)`` in pixels of the image under ``"image"``; int32[n, 4]
+are several of one size. JPEGs are decoded inside the window only. TensorFlow's default DCT is used
+throughout, because ``tf.io.decode_image``, and so TFDS, offers no other: pixels are the same
+whether TFDS decodes or this module.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import tensorflow as tf
 IMAGE = "image"
 WINDOW = "window"
 
-# libjpeg interpolates chroma from the neighbouring column, which a cropped decode has only inside its
-# window: two columns more on either side make the pixels equal to those of the whole image, bit for bit.
+# libjpeg interpolates chroma from the neighbouring column, which a cropped decode has only inside
+# its window: two columns more on either side make the pixels equal to those of the whole image, bit
+# for bit.
 _JPEG_COLUMNS = 2
 _BMP_BITS_AT = 28
 
@@ -29,8 +30,8 @@ def is_encoded(example: dict[str, Any]) -> bool:
 def image_size(example: dict[str, Any]) -> Any:
     """Returns int32[2]: height and width of the example's image, without decoding it.
 
-    Encoded images take it from the features ``height`` and ``width`` where they are there, else from
-    the header of the bytes.
+    Encoded images take it from the features ``height`` and ``width`` where they are there, else
+    from the header of the bytes.
     """
     image = tf.convert_to_tensor(example[IMAGE])
     if image.dtype != tf.string:
@@ -46,7 +47,7 @@ def image_size(example: dict[str, Any]) -> Any:
 
 
 def pending_window(example: dict[str, Any]) -> Any:
-    """Returns the window that is still to be cut out: int32[4], the whole image if there is none."""
+    """Returns the window still to be cut out, int32[4]; the whole image if there is none."""
     if WINDOW in example:
         return example[WINDOW]
     return tf.concat([tf.zeros([2], tf.int32), image_size(example)], axis=0)
@@ -55,8 +56,8 @@ def pending_window(example: dict[str, Any]) -> Any:
 def decoded(example: dict[str, Any]) -> dict[str, Any]:
     """Returns the example with its image as uint8[h, w, 3], cut to the window, which is then gone.
 
-    Several windows give [n, h, w, 3]. The feature ``crop`` is rewritten to the frame of the cut image.
-    Images that are decoded already are cut only, and keep their dtype.
+    Several windows give [n, h, w, 3]. The feature ``crop`` is rewritten to the frame of the cut
+    image. Images that are decoded already are cut only, and keep their dtype.
     """
     result = dict(example)
     image = tf.convert_to_tensor(example[IMAGE])

@@ -3,9 +3,10 @@
 An example is the dict that ``tfds.load("kfood")`` yields. Two more keys travel in it while ops run:
 
 * ``"window"``: int32[4] (or int32[n, 4]), the pending window ``(y, x, height, width)`` in pixels of
-  ``"image"``. Window ops narrow it, and the first op that needs pixels decodes inside it and takes it out.
-* ``"seed"``: int64[2], the key of all random draws for this example in this epoch. ``Pipeline`` sets it
-  from (seed, epoch, id); an op used alone does without it and derives its key from the id.
+  ``"image"``. Window ops narrow it, and the first op that needs pixels decodes inside it and takes
+  it out.
+* ``"seed"``: int64[2], the key of all random draws for this example in this epoch. ``Pipeline``
+  sets it from (seed, epoch, id); an op used alone does without it and derives its key from the id.
 
 Pixels are uint8 or float32 in 0..255 until an op scales them.
 """
@@ -37,8 +38,8 @@ class Op:
 
     Attributes:
         needs: Keys that must be in the example.
-        batchable: Whether ``apply`` does the same to a batch of examples as to each alone. The pipeline
-            runs such ops at its end on whole batches.
+        batchable: Whether ``apply`` does the same to a batch of examples as to each alone, so that
+            the op may follow one on batches.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("image",)
@@ -142,8 +143,8 @@ class RandomPixelOp(RandomOp):
 class BatchOp(RandomOp):
     """A random step on a whole batch, such as mixing images; ``draw`` gets batched tensors.
 
-    ``"image"`` is [batch, height, width, 3], ``"label"`` whatever the ops before made of it. The seed is
-    that of the batch's first example, so it follows from (seed, epoch, id) as well.
+    ``"image"`` is [batch, height, width, 3], ``"label"`` whatever the ops before made of it. The
+    seed is that of the batch's first example, so it follows from (seed, epoch, id) as well.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("image", "label")

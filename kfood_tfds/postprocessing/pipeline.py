@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
-from kfood_tfds.postprocessing import batching, checks, costs, outputs
+from kfood_tfds.postprocessing import batching, costs
 from kfood_tfds.postprocessing.catalogue import OPS
 from kfood_tfds.postprocessing.decoding import IMAGE
 from kfood_tfds.postprocessing.ops import (
@@ -18,12 +17,11 @@ from kfood_tfds.postprocessing.ops import (
     BatchOp,
     Example,
     Op,
-    check_seed,
     example_key,
     from_config,
     require,
 )
-from kfood_tfds.postprocessing.plan import Plan
+from kfood_tfds.postprocessing.options import BatchOptions
 from kfood_tfds.postprocessing.serving import Source, example_of, image_ops
 
 JSON_VERSION = 1
@@ -178,7 +176,7 @@ class Pipeline:
         config = json.loads(text)
         if not isinstance(config, dict) or set(config) != {"version", "ops"}:
             raise ValueError(
-                f"A pipeline's JSON has the keys 'version' and 'ops' and no others. Received: {text}"
+                f"A pipeline's JSON has the keys 'version' and 'ops', no others. Received: {text}"
             )
         if config["version"] != JSON_VERSION:
             raise ValueError(
@@ -200,21 +198,16 @@ class Pipeline:
         epochs: int | None = None,
         drop_remainder: bool = False,
         start_step: int = 0,
-        start_example: int = 0,
-        num_parallel_calls: int | None = None,
-        num_input_pipelines: int = 1,
-        input_pipeline_id: int = 0,
         labels: str = "class",
-        sample_weights: str | Sequence[float] | Mapping[int, float] | None = None,
-        with_ids: bool = False,
-        shuffle_buffer_bytes: int = batching.SHUFFLE_BUFFER_BYTES,
+        **more: Any,
     ) -> Any:
         """Returns a ``tf.data.Dataset`` of ``(images, labels)`` for ``model.fit``.
 
-        Each example occurs once an epoch. What a batch holds follows from the data set, the arguments
-        and the epoch alone. Without ``epochs`` each iteration is an epoch, and each whole iteration
-        moves on to the next; one broken off begins the same epoch again. With ``epochs`` the data set
-        is all of them in a row, for ``model.fit(…, steps_per_epoch=…)`` or a loop of your own.
+        Each example occurs once an epoch. What a batch holds follows from the data set, the
+        arguments and the epoch alone. Without ``epochs`` each iteration is an epoch, and each whole
+        iteration moves on to the next; one broken off begins the same epoch again. With ``epochs``
+        the data set is all of them in a row, for ``model.fit(…, steps_per_epoch=…)`` or a loop of
+        your own.
 
         Args:
             ds: Examples as ``tfds.load("kfood", decoders=SKIP_DECODING)`` gives them (decoded ones
@@ -225,41 +218,13 @@ class Pipeline:
             epochs: Number of epochs of one long data set, counted from the beginning.
             drop_remainder: Whether to leave out an epoch's last batch if it is not full.
             start_step: Steps to skip, without decoding, to go on where a training stopped.
-            start_example: The same in examples over all workers, whose number may have changed since;
-                needs ``epochs``.
-            num_parallel_calls: Images to work on at a time; by default TensorFlow tunes it.
-            num_input_pipelines: Number of workers that share the examples.
-            input_pipeline_id: Number of this worker, from 0.
-            labels: ``"class"``, ``"category"``, or ``"both"`` for a dict of ``label`` and ``category``.
-            sample_weights: A key of the examples, or weights by label; a third item in each batch.
-            with_ids: Whether each batch ends with the ids, string[batch]; not for ``model.fit``.
-            shuffle_buffer_bytes: Bound on the encoded images held for mixing.
+            labels: ``"class"``, ``"category"``, or ``"both"`` for a dict of both.
+            **more: The other fields of ``BatchOptions``.
 
         Raises:
             ValueError: If an argument is invalid, or the data set lacks what the ops need.
         """
-        check_seed(seed)
-        if num_parallel_calls is not None:
-            checks.integer("num_parallel_calls", num_parallel_calls, 1)
-        columns = outputs.Columns(labels, outputs.weights(sample_weights), with_ids)
-        require(ds.element_spec, columns.needs, "batches()")
-        count = batching.examples_in(ds)
-        plan = Plan(count, batch_size, drop_remainder, num_input_pipelines, input_pipeline_id)
-        shuffle = self.random if shuffle is None else shuffle
-        buffer = batching.buffer_records(ds, count, shuffle_buffer_bytes) if shuffle else 0
-        repeatable = not (shuffle or self.random)
-        order = batching.Order(seed, buffer, epochs, start_step, start_example, repeatable)
-        batching.warn_if_unordered(ds, order, num_input_pipelines)
-        calls = num_parallel_calls or tf.data.AUTOTUNE
-        static = drop_remainder or not count % (batch_size * num_input_pipelines)
-
-        def finish(records: Any, epoch: Any, size: int) -> Any:
-            def one(example: Example) -> Example:
-                kept = columns.before(example)
-                return columns.kept(self.on_example(example, seed, epoch) | kept, self.batch_ops)
-
-            examples = records.map(one, num_parallel_calls=calls, deterministic=True)
-            batches = examples.batch(size, drop_remainder=static)
-            return batches.map(lambda batch: columns.after(self.on_batch(batch)))
-
-        return batching.ordered_batches(ds, plan, order, finish)
+        main = (seed, shuffle, epochs, drop_remainder, start_step)
+        return batching.make_batches(
+            self, ds, BatchOptions(batch_size, *main, labels=labels, **more)
+        )

@@ -26,7 +26,7 @@ class Decode(PixelOp):
 
 @dataclasses.dataclass(frozen=True)
 class Resize(PixelOp):
-    """Resizes the window's pixels with ``tf.image.resize``; those of the right size stay as they are.
+    """Resizes with ``tf.image.resize``; windows of the right size stay as they are.
 
     Attributes:
         size: Height and width, pixels; one number for both.

@@ -11,14 +11,15 @@ from kfood_tfds.postprocessing import checks
 class Plan:
     """The batches of one worker in one epoch.
 
-    Example i of the epoch's order goes to worker i modulo ``workers``. All workers take the same number
-    of steps; where the last step would leave a worker without an example, the last two steps share
-    theirs. So every example occurs once, unless the remainder is to be dropped.
+    Example i of the epoch's order goes to worker i modulo ``workers``. All workers take the same
+    number of steps; where the last step would leave a worker without an example, the last two steps
+    share theirs. So every example occurs once, unless the remainder is to be dropped.
 
     Attributes:
         examples: Number of examples in the epoch, over all workers.
         batch_size: Examples in a worker's batch.
-        drop_remainder: Whether to leave out the last step if not every worker's batch would be full.
+        drop_remainder: Whether to leave out the last step if not every worker's batch would be
+            full.
         workers: Number of workers.
         worker: Number of this one, from 0.
     """
@@ -42,13 +43,15 @@ class Plan:
             )
         if self.steps < 1:
             raise ValueError(
-                f"{self.examples} examples make no step of {self.workers} x {self.batch_size}; use a "
-                f"smaller batch_size or drop_remainder=False. Received: batch_size={self.batch_size}"
+                f"{self.examples} examples make no step of {self.workers} x {self.batch_size}; "
+                "use a smaller batch_size or drop_remainder=False. Received: "
+                f"batch_size={self.batch_size}"
             )
         if not self.drop_remainder and (self.examples < self.workers or min(self.sizes()) < 1):
             raise ValueError(
-                f"{self.examples} examples can't give each of {self.workers} workers the same number "
-                "of batches; use a larger batch_size, fewer workers or drop_remainder=True. Received: "
+                f"{self.examples} examples can't give each of {self.workers} workers the same "
+                "number of batches; use a larger batch_size, fewer workers or "
+                "drop_remainder=True. Received: "
                 f"batch_size={self.batch_size}, num_input_pipelines={self.workers}"
             )
 

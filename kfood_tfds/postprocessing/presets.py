@@ -39,9 +39,10 @@ def train_pipeline(
 
     Args:
         size: Height and width of the images, pixels.
-        crop: ``"random"``: a random 90 % square of the crop box. ``"resized"``: a part of it of random
-            area and aspect. ``"central"``: its middle square. ``"window"``: ``size`` pixels of it,
-            without resizing where the stored image is large enough. ``"none"``: the whole image.
+        crop: ``"random"``: a random 90 % square of the crop box. ``"resized"``: a part of it of
+            random area and aspect. ``"central"``: its middle square. ``"window"``: ``size`` pixels
+            of it, without resizing where the stored image is large enough. ``"none"``: the whole
+            image.
         flip: Whether to mirror half of the images left to right.
         scale: ``"unit"`` (0..1), ``"symmetric"`` (-1..1), ``"imagenet"``, ``"caffe"``, ``"none"``
             (0..255), or an op such as ``Normalize.from_info(info)``. Not with uint8.
@@ -82,8 +83,8 @@ def eval_pipeline(
     """Returns a pipeline for evaluation and serving: nothing in it is random.
 
     With the same arguments it equals ``train_pipeline(…).evaluation()`` without augmentation and
-    smoothing. ``"random"``, ``"resized"`` and ``"central"`` all take the middle square of the crop box,
-    ``"window"`` the middle ``size`` pixels. For the arguments see ``train_pipeline``.
+    smoothing. ``"random"``, ``"resized"`` and ``"central"`` all take the middle square of the crop
+    box, ``"window"`` the middle ``size`` pixels. For the arguments see ``train_pipeline``.
 
     Raises:
         ValueError: If an argument is invalid.

@@ -10,9 +10,9 @@ import keras
 class AlignEpochs(keras.callbacks.Callback):  # type: ignore[misc]
     """Makes the data's epochs those of ``model.fit``, so that a restarted training goes on exactly.
 
-    For ``batches`` without ``epochs``. With ``keras.callbacks.BackupAndRestore`` beside it, a training
-    that was killed in epoch k begins with the data of epoch k again, in the same order and with the same
-    augmentation, as does ``model.fit(initial_epoch=k)``.
+    For ``batches`` without ``epochs``. With ``keras.callbacks.BackupAndRestore`` beside it, a
+    training that was killed in epoch k begins with the data of epoch k again, in the same order and
+    with the same augmentation, as does ``model.fit(initial_epoch=k)``.
     """
 
     def __init__(self, batches: Any) -> None:
@@ -28,8 +28,8 @@ class AlignEpochs(keras.callbacks.Callback):  # type: ignore[misc]
         super().__init__()
         if not hasattr(batches, "position"):
             raise ValueError(
-                "AlignEpochs needs the data set that batches() returned without epochs= for a shuffled "
-                f"or random pipeline. Received: batches={batches!r}"
+                "AlignEpochs needs the data set that batches() returned without epochs= for a "
+                f"shuffled or random pipeline. Received: batches={batches!r}"
             )
         self._position = batches.position
         self._steps = int(batches.cardinality())

@@ -86,15 +86,15 @@ class RandomSquare(RandomOp):
 class RandomResizedCrop(RandomOp):
     """Narrows the window to a part of random area, aspect and place.
 
-    Candidates are drawn as in Inception's augmentation (arXiv:1409.4842, section 6). The first one that
-    fits and covers enough of the crop box is taken; if none does, the largest part with an allowed
-    aspect around the box's middle; if that covers too little as well, the whole window.
+    Candidates are drawn as in Inception's augmentation (arXiv:1409.4842, section 6). The first one
+    that fits and covers enough of the crop box is taken; if none does, the largest part with an
+    allowed aspect around the box's middle; if that covers too little as well, the whole window.
 
     Attributes:
         area: Bounds of the part's share of the window's area.
         aspect: Bounds of its width divided by its height, drawn log-uniformly.
-        min_box_overlap: Share of the crop box (inside the window) that the part covers at least; with
-            0.0 the feature ``crop`` isn't needed.
+        min_box_overlap: Share of the crop box (inside the window) that the part covers at least;
+            with 0.0 the feature ``crop`` isn't needed.
     """
 
     area: tuple[float, float] = (0.08, 1.0)
@@ -175,8 +175,9 @@ class RandomResizedCrop(RandomOp):
 class FixedWindow(RandomOp):
     """Cuts a square of ``size`` pixels out, so that no resizing is needed.
 
-    A pending window (the crop box, say) that is too small is first widened evenly, as far as the image
-    goes. Only where the image itself is too small is the square smaller, and ``Resize`` enlarges it.
+    A pending window (the crop box, say) that is too small is first widened evenly, as far as the
+    image goes. Only where the image itself is too small is the square smaller, and ``Resize``
+    enlarges it.
 
     Attributes:
         size: Side of the square, pixels.

@@ -139,6 +139,7 @@ def hash_thumbnails(thumbnails: npt.NDArray[np.uint8]) -> Hashes:
     return hashes
 
 
+@functools.lru_cache(maxsize=BANDS)
 def band_bits(band: int) -> tuple[int, ...]:
     """Gives the bits that a band samples; four bands in a row share out all 64 bits."""
     lap, place = divmod(band, HASH_BITS // BAND_BITS)

@@ -32,7 +32,8 @@ def _naive_flat(image: np.ndarray, number: int) -> np.ndarray:
     )[1 : number + 1]
     values = np.array([grid[u, v] * np.hypot(u, v) for u, v in order])
     flat = np.sign(values) * np.sqrt(np.abs(values))
-    return flat / np.linalg.norm(flat)
+    unit: np.ndarray = flat / np.linalg.norm(flat)
+    return unit
 
 
 def _one(images: np.ndarray, enough: float = -1.0) -> float:

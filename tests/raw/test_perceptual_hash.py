@@ -24,9 +24,11 @@ def _naive(image: np.ndarray, down: ph.Window, across: ph.Window) -> np.ndarray:
         inside = (points >= start) & (points < end)
         place = (points - start) / (end - start)
         waves = np.cos(np.pi * np.arange(16)[:, None] * place) * inside
-        return waves.reshape(16, 32, fine).mean(axis=2) / 32 / (end - start)
+        found: np.ndarray = waves.reshape(16, 32, fine).mean(axis=2) / 32 / (end - start)
+        return found
 
-    return rows(down) @ image.astype(float) @ rows(across).T
+    grid: np.ndarray = rows(down) @ image.astype(float) @ rows(across).T
+    return grid
 
 
 @pytest.mark.parametrize("windows", ph.HASH_WINDOWS)
@@ -89,6 +91,7 @@ def test_bands_sample_every_bit_equally_often() -> None:
 
 def _by_hand(hashes: np.ndarray) -> list[tuple[int, int, int, int]]:
     found = []
+    samples = [sum(1 << bit for bit in ph.band_bits(band)) for band in range(ph.BANDS)]
     for number in range(hashes.shape[0]):
         for mirrored in range(2):
             for a in range(hashes.shape[2]):
@@ -96,20 +99,17 @@ def _by_hand(hashes: np.ndarray) -> list[tuple[int, int, int, int]]:
                     if a == b or (number == 0 and a > b):
                         continue
                     apart = int(hashes[number, mirrored, a]) ^ int(hashes[0, 0, b])
-                    alike = any(
-                        not any(apart >> bit & 1 for bit in ph.band_bits(band))
-                        for band in range(ph.BANDS)
-                    )
+                    alike = any(not apart & sample for sample in samples)
                     if alike and apart.bit_count() <= ph.MAX_DISTANCE:
                         found.append((number, mirrored, a, b))
     return found
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.integers(0, 10_000))
 def test_candidates_are_those_of_the_rule_each_once(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    base = rng.integers(0, 2**64, (len(ph.HASH_WINDOWS), 2, 3), dtype=np.uint64)
+    base = rng.integers(0, 2**64, (len(ph.HASH_WINDOWS), 2, 2), dtype=np.uint64)
     hashes = np.repeat(base, 8, axis=2)
     for _ in range(10):  # flips up to ten bits of each hash: some stay near, some don't
         flips = np.uint64(1) << rng.integers(0, 64, hashes.shape, dtype=np.uint64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
-import importlib.metadata
 import json
 import os
 import sys
@@ -14,7 +13,7 @@ from typing import Any, TextIO
 
 from tqdm.auto import tqdm
 
-from kfood_tfds import command_text
+from kfood_tfds import __version__, command_text
 from kfood_tfds.inspection import InspectOptions, describe, inspect_archive
 from kfood_tfds.preview import preview
 from kfood_tfds.raw.errors import KfoodError
@@ -94,7 +93,8 @@ def _preview(options: argparse.Namespace, words: Words) -> int:
 def _parser(words: Words) -> argparse.ArgumentParser:
     say = words.say
     parser = argparse.ArgumentParser(prog="kfood-tfds", description=say("about"))
-    parser.add_argument("--version", action="version", help=say("version"), version=_version())
+    version = f"kfood-tfds {__version__}"
+    parser.add_argument("--version", action="version", help=say("version"), version=version)
     language_option = argparse.ArgumentParser(add_help=False)
     language_option.add_argument("--lang", choices=LANGUAGES, help=say("lang"))
     archive_options = argparse.ArgumentParser(add_help=False)
@@ -185,10 +185,3 @@ def _never_fail_to_write(stream: TextIO) -> None:
     reconfigure = getattr(stream, "reconfigure", None)  # Not there on what tests put in its place.
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
-
-
-def _version() -> str:
-    try:
-        return f"kfood-tfds {importlib.metadata.version('kfood-tfds')}"
-    except importlib.metadata.PackageNotFoundError:
-        return "kfood-tfds (not installed)"

@@ -20,11 +20,14 @@ from PIL import Image
 
 from kfood_tfds import postprocessing as pp
 from kfood_tfds import sampling
-from kfood_tfds.raw.dishes import draw_scene
+from kfood_tfds.raw.dishes import draw_dish
 
 CLASSES = 20
 RARE = (4, 13)
 RARE_SHARE = 0.02
+# Every so manieth of the 150 classes, so that they come from many categories.
+SPREAD = 7
+DRAWN = 96
 SIDE = 64
 BATCH_SIZE = 32
 METHODS = ("plain", "class-weighted", "resampled")
@@ -35,15 +38,14 @@ def draw(counts: NDArray[np.int64], first_key: int) -> tf.data.Dataset:
     columns: dict[str, list[Any]] = {"image": [], "label": [], "id": [], "crop": []}
     for label, count in enumerate(counts):
         for key in range(first_key, first_key + count):
-            dish = draw_scene(label, key, (SIDE * 3 // 2, SIDE * 3 // 2))
-            x, y, width, height = (value / (SIDE * 3 // 2) for value in dish.box)
+            pixels, box = draw_dish(label * SPREAD, key, (DRAWN, DRAWN))
             buffer = io.BytesIO()
-            Image.fromarray(dish.pixels).save(buffer, "JPEG", quality=90)
+            Image.fromarray(pixels).save(buffer, "JPEG", quality=90)
             columns["image"].append(buffer.getvalue())
             columns["label"].append(label)
             columns["id"].append(f"{label}/{key}.jpg")
-            columns["crop"].append(np.clip((y, x, y + height, x + width), 0, 1))
-    columns["crop"] = [np.asarray(box, np.float32) for box in columns["crop"]]
+            corners = (box.ymin, box.xmin, box.ymax, box.xmax)
+            columns["crop"].append(np.asarray(corners, np.float32) / DRAWN)
     # Mixed once, as TFDS mixes what it writes.
     order = np.random.default_rng(0).permutation(len(columns["id"]))
     mixed = {name: [values[index] for index in order] for name, values in columns.items()}

@@ -16,6 +16,7 @@ from kfood_tfds.sampling.index_samplers import Shard as Shard
 from kfood_tfds.sampling.index_samplers import Subset as Subset
 from kfood_tfds.sampling.keras_data import dataset as dataset
 from kfood_tfds.sampling.resampling import balanced_rates as balanced_rates
+from kfood_tfds.sampling.resampling import category_of_class as category_of_class
 from kfood_tfds.sampling.resampling import exact_length as exact_length
 from kfood_tfds.sampling.resampling import expected_length as expected_length
 from kfood_tfds.sampling.resampling import resample as resample

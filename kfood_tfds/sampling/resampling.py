@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -125,16 +125,17 @@ def resample(
     counts: Any = None,
     split: str | None = None,
     length: int | None = None,
+    categories: ArrayLike | None = None,
     epoch: int = 0,
 ) -> Any:
     """Repeats and drops examples by the rate of their class, in one pass and before any is decoded.
 
     Where the class counts are known, every epoch has the same number of examples, the expected
     one: a pass in which the coins give more is cut, one that gives less goes on at the beginning.
-        So the data
-    set has a cardinality, and ``model.fit`` counts its steps right. ``Pipeline.batches`` takes the
-    data set's attribute ``at_epoch``, a function from the number of the epoch to the data set with
-    that epoch's coins.
+    So the data set has a cardinality, and ``model.fit`` counts its steps right.
+
+    The data set's attribute ``at_epoch``, a function from the number of an epoch to the data set
+    with that epoch's coins, is for ``Pipeline.batches``. Other maps lose it: resample last.
 
     The second and further copies of an example have ``#2``, ``#3`` and so on behind their id, so
     that random ops, which are keyed by the id, treat them differently.
@@ -151,6 +152,8 @@ def resample(
         split: Name of the split, where ``counts`` is an info.
         length: Examples of an epoch. For the balanced rates it is what the rates are made for; by
             default as many as the data set has.
+        categories: Category of each class for ``"balanced_categories"``, int[classes]; by default
+            that of the package's own class table.
         epoch: Number of the epoch.
 
     Raises:
@@ -164,7 +167,7 @@ def resample(
         known = as_counts(counts, split)
     elif isinstance(rates, str):
         known = class_counts(ds)
-    table = _rate_table(rates, known, length)
+    table = _rate_table(rates, known, length, categories)
     stream = _Stream(ds, tuple(table.tolist()), seed, *_extent(table, known, length))
     result = stream.at_epoch(epoch)
     result.at_epoch = stream.at_epoch
@@ -246,20 +249,22 @@ def _extent(rates: Rates, counts: Counts | None, length: int | None) -> tuple[in
 
 
 def _rate_table(
-    rates: str | Mapping[int, float] | ArrayLike, counts: Counts | None, length: int | None
+    rates: str | Mapping[int, float] | ArrayLike,
+    counts: Counts | None,
+    length: int | None,
+    categories: ArrayLike | None,
 ) -> Rates:
     if not isinstance(rates, str):
         return _checked_rates(rates)
-    makers: dict[str, Callable[[], NDArray[np.int64] | None]] = {
-        BALANCED: lambda: None,
-        BALANCED_CATEGORIES: category_of_class,
-    }
-    if rates not in makers or counts is None:
+    if rates not in (BALANCED, BALANCED_CATEGORIES) or counts is None:
         raise ValueError(
-            f"rates must be a rate for each label, or one of {sorted(makers)}. Received: "
-            f"rates={rates!r}"
+            f"rates must be a rate for each label, {BALANCED!r} or {BALANCED_CATEGORIES!r}. "
+            f"Received: rates={rates!r}"
         )
-    return balanced_rates(counts, makers[rates](), length)
+    if rates == BALANCED:
+        return balanced_rates(counts, length=length)
+    chosen = category_of_class() if categories is None else categories
+    return balanced_rates(counts, chosen, length)
 
 
 def _checked_rates(rates: Mapping[int, float] | ArrayLike) -> Rates:

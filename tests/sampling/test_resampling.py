@@ -151,6 +151,19 @@ def test_categories_come_out_equal_by_the_class_table() -> None:
     np.testing.assert_allclose(by_category, 1500 / 27)
 
 
+def test_categories_of_a_class_table_of_ones_own() -> None:
+    counts = [60, 30, 30]
+    ds, _ = _stream(counts)
+    resampled = rs.resample(
+        ds, "balanced_categories", counts=counts, length=120, categories=[0, 1, 1]
+    )
+    by_class: Counter[int] = Counter()
+    for (label, _), times in _seen(resampled).items():
+        by_class[label] += times
+    # 60 for each category are the numbers as they are.
+    assert by_class == {0: 60, 1: 30, 2: 30}
+
+
 def test_decoded_images_of_different_sizes_are_resampled_too() -> None:
     examples = [
         {"id": f"{n}", "label": 0, "image": np.full((n, 2, 3), n, np.uint8)} for n in (1, 2)

@@ -47,7 +47,7 @@ def plot_class_distribution(distribution: ClassDistribution, font: LabelFont | N
     axes.set_yticks(np.arange(len(shown)), names, fontproperties=_properties(font, 7))
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xlabel("examples")
-    axes.legend()
+    figure.legend(loc="outside upper center", ncols=len(splits))
     return figure
 
 

@@ -31,7 +31,7 @@ def test_bars_show_the_classes_that_have_examples_with_splits_stacked() -> None:
     bars = figure.axes[0].patches
     assert [bar.get_width() for bar in bars] == [5, 3, 8, 2, 1, 4]
     assert [bar.get_x() for bar in bars[3:]] == [5, 3, 8]
-    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "train",
         "test",
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -16,7 +17,7 @@ import pytest
 import tensorflow_datasets as tfds
 from PIL import Image
 
-from kfood_tfds import sources
+from kfood_tfds import sampling, sources, statistics
 from kfood_tfds.sampling.index_samplers import Batch, Random
 
 pytest.importorskip("array_record", reason="array_record is not installed")
@@ -178,6 +179,34 @@ def test_converted_tfrecord_build_is_found_under_its_name(tmp_path: Path) -> Non
         path.name.split("-")[1].split(".")[1] for path in Path(directory).glob("*-*")
     )
     assert suffixes == {"tfrecord": 1, "array_record": 1}
+
+
+def test_kfood_build_is_converted_and_its_metadata_holds(
+    dummy_build: dict[str, Any], tmp_path: Path
+) -> None:
+    pytest.importorskip("apache_beam", reason="TFDS's converter imports apache_beam")
+    shutil.copytree(Path(dummy_build["data_dir"]) / "kfood", tmp_path / "kfood")
+    sources.convert_to_array_record("kfood/full", str(tmp_path))
+    source = sources.random_access("kfood/full", "train", str(tmp_path))
+    stream = tfds.load("kfood/full", data_dir=tmp_path, split="train")
+    assert [example["id"] for example in source] == [
+        example["id"].numpy().decode() for example in stream
+    ]
+    labels = source.column("label")
+    assert sampling.class_counts(source.info, "train").tolist() == [
+        int(np.sum(labels == label)) for label in range(150)
+    ]
+    inside = [_inside_box(example).reshape(-1, 3) for example in source]
+    pixels = np.concatenate(inside) / 255.0
+    stats = statistics.channel_stats(source.info, "train")
+    np.testing.assert_allclose(stats.mean, pixels.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(stats.std, pixels.std(axis=0), atol=1e-6)
+
+
+def _inside_box(example: dict[str, Any]) -> np.ndarray:
+    height, width = example["image"].shape[:2]
+    top, left, bottom, right = np.rint(example["crop"] * [height, width, height, width]).astype(int)
+    return example["image"][top:bottom, left:right]
 
 
 def test_missing_data_set_split_and_form_are_named(data_dir: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, ClassVar
 
 import tensorflow as tf
@@ -124,14 +125,16 @@ class RandomResizedCrop(RandomOp):
         window = pending_window(example)
         box = self._box(example, window)
         extent = tf.cast(window[2:], tf.float32)
-        candidates = self._candidates(extent, seed)
-        fits = tf.reduce_all((candidates[:, 2:] >= 1) & (candidates[:, 2:] <= window[2:]), axis=1)
+        candidates = self._candidates(extent, box, seed)
+        inside = candidates[:, :2] + candidates[:, 2:] <= window[2:]
+        fits = tf.reduce_all((candidates[:, 2:] >= 1) & inside, axis=1)
         whole = tf.concat([tf.zeros([2], tf.int32), window[2:]], axis=0)
         candidates = tf.concat([candidates, [self._largest(extent, box)], [whole]], axis=0)
         fits = tf.concat([fits, [True, True]], axis=0)
         covers = _overlap(candidates, box) >= self.min_box_overlap
         # The whole window always qualifies; without this, rounding could leave no candidate at all.
-        chosen = (fits & covers) | tf.one_hot(self._ATTEMPTS + 1, self._ATTEMPTS + 2, True, False)
+        number = candidates.shape[0]
+        chosen = (fits & covers) | tf.one_hot(number - 1, number, True, False)
         part = candidates[tf.argmax(tf.cast(chosen, tf.int32))]
         example[WINDOW] = tf.concat([window[:2] + part[:2], part[2:]], axis=0)
         return example
@@ -150,16 +153,25 @@ class RandomResizedCrop(RandomOp):
         size = tf.minimum(high - window[:2], window[2:]) - low
         return tf.where(tf.reduce_all(size > 0), tf.concat([low, size], axis=0), whole)
 
-    def _candidates(self, extent: Any, seed: Any) -> Any:
+    def _candidates(self, extent: Any, box: Any, seed: Any) -> Any:
+        """Returns parts to choose from, int32[n, 4]; those that can't fit have no place inside."""
         draws = tf.random.stateless_uniform([4, self._ATTEMPTS], seed)
         area = self.area[0] + draws[0] * (self.area[1] - self.area[0])
         logs = tf.math.log(tf.constant(self.aspect, tf.float32))
         aspect = tf.exp(logs[0] + draws[1] * (logs[1] - logs[0]))
         pixels = area * extent[0] * extent[1]
         size = tf.floor(tf.stack([tf.sqrt(pixels / aspect), tf.sqrt(pixels * aspect)], 1) + 0.5)
-        room = tf.maximum(extent - size, 0.0) + 1.0
-        place = tf.minimum(tf.floor(tf.transpose(draws[2:]) * room), room - 1.0)
-        return tf.cast(tf.concat([place, size], axis=1), tf.int32)
+        where = tf.transpose(draws[2:])
+        last = tf.maximum(extent - size, 0.0)
+        parts = [tf.concat([_between(where, 0.0, last), size], axis=1)]
+        if self.min_box_overlap:
+            # The same sizes once more, where they cover enough of the box along both axes.
+            low, length = tf.cast(box[:2], tf.float32), tf.cast(box[2:], tf.float32)
+            least = tf.math.ceil(length * math.sqrt(self.min_box_overlap))
+            first = tf.maximum(low + least - size, 0.0)
+            last = tf.maximum(tf.minimum(low + length - least, last), first)
+            parts.append(tf.concat([_between(where, first, last), size], axis=1))
+        return tf.cast(tf.concat(parts, axis=0), tf.int32)
 
     def _largest(self, extent: Any, box: Any) -> Any:
         """Returns the largest part with an allowed aspect, around the box's middle; int32[4]."""
@@ -225,11 +237,9 @@ def box_in_pixels(example: Example, margin: float) -> tuple[Any, Any]:
 
 def place_at_random(window: Any, size: Any, seed: Any) -> Any:
     """Returns a window of the given size (int32[2]) at a uniformly random place in a window."""
-    room = tf.cast(window[2:] - size + 1, tf.float32)
-    place = tf.floor(tf.random.stateless_uniform([2], seed) * room)
-    # A draw next to 1 may round up to the room itself.
-    offset = tf.cast(tf.minimum(place, room - 1.0), tf.int32)
-    return tf.concat([window[:2] + offset, size], axis=0)
+    last = tf.cast(window[2:] - size, tf.float32)
+    place = _between(tf.random.stateless_uniform([2], seed), 0.0, last)
+    return tf.concat([window[:2] + tf.cast(place, tf.int32), size], axis=0)
 
 
 def widened(window: Any, side: int, image: Any) -> Any:
@@ -237,6 +247,12 @@ def widened(window: Any, side: int, image: Any) -> Any:
     size = tf.maximum(window[2:], tf.minimum(side, image))
     low = window[:2] - (size - window[2:]) // 2
     return tf.concat([tf.clip_by_value(low, 0, image - size), size], axis=0)
+
+
+def _between(draws: Any, first: Any, last: Any) -> Any:
+    """Returns whole numbers from first to last, both included, for draws in 0..1."""
+    # A draw next to 1 may round up to the number after the last.
+    return tf.minimum(first + tf.floor(draws * (last - first + 1.0)), last)
 
 
 def _overlap(parts: Any, box: Any) -> Any:

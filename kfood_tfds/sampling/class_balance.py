@@ -34,7 +34,8 @@ def class_counts(source: Any, split: str | None = None, num_classes: int | None 
         return _from_metadata(source, split)
     if hasattr(source, "column"):
         labels = np.asarray(source.column("label"), dtype=np.int64)
-        return count_labels(labels, num_classes or len(load_class_table().classes))
+        own = source.info.features["label"].num_classes if hasattr(source, "info") else None
+        return count_labels(labels, num_classes or own or len(load_class_table().classes))
     if hasattr(source, "element_spec"):
         return _from_dataset(source, num_classes or len(load_class_table().classes))
     raise ValueError(
@@ -65,15 +66,13 @@ def class_weights(
 
     With n examples in all, n_c of class c and k classes that have any:
 
-    * ``"balanced"``: n / (k n_c), as scikit-learn's ``compute_class_weight``: each class weighs
-    the same
-      in all.
+    * ``"balanced"``: n / (k n_c), as scikit-learn's ``compute_class_weight``; in all, each class
+      weighs the same.
     * ``"sqrt"``: in proportion to 1 / sqrt(n_c), halfway to balanced, as in Mahajan et al.,
-    "Exploring
-      the Limits of Weakly Supervised Pretraining" (2018).
+      "Exploring the Limits of Weakly Supervised Pretraining" (2018).
     * ``"effective"``: in proportion to (1 - beta) / (1 - beta^n_c), the inverse of the effective
-    number
-      of samples in Cui et al., "Class-Balanced Loss Based on Effective Number of Samples" (2019).
+      number of samples in Cui et al., "Class-Balanced Loss Based on Effective Number of Samples"
+      (2019).
 
     All are scaled so that the mean weight over the examples is 1, which keeps the loss and with it
     the learning rate in place. A class without examples gets 1, which is what Keras takes for a

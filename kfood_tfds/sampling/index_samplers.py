@@ -239,7 +239,8 @@ class Shard(IndexSampler):
             drop_remainder: Whether all parts are equally long.
 
         Raises:
-            ValueError: If the rank is not below the world's size.
+            ValueError: If the rank is not below the world's size, or the sampler stands inside an
+                epoch.
         """
         super().__init__(sampler.seed)
         self.sampler = sampler
@@ -249,6 +250,11 @@ class Shard(IndexSampler):
         self.drop_remainder = drop_remainder
         if rank >= world:
             raise ValueError(f"rank must be below world. Received: rank={rank}, world={world}")
+        if sampler.position:
+            raise ValueError(
+                "Take the shard first and go to a position of its own: sampler.shard(…).at(…). "
+                f"Received: a sampler at position {sampler.position}"
+            )
 
     def __len__(self) -> int:
         """Returns the number of indices of this rank."""

@@ -67,11 +67,12 @@ def dataset(
     repeatable = isinstance(sampler, Sequential) and not pipeline.random
     order = batching.Order(seed, 0, epochs, start_step, repeatable=repeatable)
     features, reader = source.info.features, _Reader(source, sampler)
+    first_epoch = sampler.epoch
     calls = num_parallel_calls or tf.data.AUTOTUNE
     static = drop_remainder or not len(sampler) % batch_size
 
     def finish(positions: Any, epoch: Any, size: int) -> Any:
-        number = tf.cast(epoch, tf.int64) + sampler.epoch
+        number = tf.cast(epoch, tf.int64) + first_epoch
 
         def read(chunk: Any) -> Any:
             records, places = tf.numpy_function(

@@ -31,6 +31,7 @@ def test_counts_of_a_data_set_and_of_a_source() -> None:
     assert (counts[0], counts[2], counts[149], counts.sum()) == (1, 2, 1, 4)
     source = types.SimpleNamespace(column=lambda name: [1, 1, 0] if name == "label" else None)
     assert cb.class_counts(source, num_classes=3).tolist() == [1, 2, 0]
+    assert len(cb.class_counts(source)) == 150
 
 
 def test_balanced_equals_scikit_learns() -> None:

@@ -145,6 +145,7 @@ def test_batches_keep_their_state_in_indices() -> None:
         (lambda: Subset([0.5]), "indices"),
         (lambda: Random(5).shard(2, 2), "rank=2"),
         (lambda: Random(5).shard(0, 0), "world"),
+        (lambda: Random(5).at(0, 2).shard(0, 2), "shard first"),
         (lambda: Batch(Random(5), 0), "size"),
         (lambda: Random(5).at(0, 6), "position=6"),
         (lambda: Random(5).at(-1), "epoch"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 
 import tensorflow_datasets as tfds
 
 from kfood_tfds.raw.classes import ClassTable, FoodClass, load_class_table
+from kfood_tfds.raw.errors import KfoodError
 from kfood_tfds.raw.manifest_maker import ManifestOptions
 from kfood_tfds.raw.splits import DEFAULT_RATIOS
 from kfood_tfds.raw.stored_images import StoredForm
@@ -91,3 +93,27 @@ BUILDER_CONFIGS = [
         sample=True,
     ),
 ]
+
+
+def check_name(config: object) -> None:
+    """Refuses the name of a configuration that there isn't, with a suggestion.
+
+    Args:
+        config: What a user gave as `config`; only strings are looked at.
+
+    Raises:
+        ConfigError: Naming all configurations.
+    """
+    names = [known.name for known in BUILDER_CONFIGS]
+    if not isinstance(config, str) or config in names:
+        return
+    near = difflib.get_close_matches(config, names, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise ConfigError(
+        f"kfood has no configuration {config!r}. {hint}There are {', '.join(names)}; for one of "
+        "your own pass config=kfood_tfds.KfoodConfig(name=…, …)."
+    )
+
+
+class ConfigError(KfoodError):
+    """A configuration that there isn't."""

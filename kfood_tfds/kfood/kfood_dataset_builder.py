@@ -34,6 +34,11 @@ class Builder(tfds.core.GeneratorBasedBuilder):
     The configuration `kfood/sample` needs no download.
     """
 
+    def __init__(self, **kwargs: Any) -> None:
+        """Takes TFDS's arguments: `config`, `data_dir`, `version`, `file_format`."""
+        configs.check_name(kwargs.get("config"))
+        super().__init__(**kwargs)
+
     @property
     def config(self) -> configs.KfoodConfig:
         """The configuration being built or read."""

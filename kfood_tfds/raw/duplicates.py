@@ -185,10 +185,10 @@ def _stars(
         if node not in taken:
             chosen.add(node)
             taken.update((node, *(other for other, _ in links[node])))
-    for node in links:
+    for node, linked in links.items():
         if node not in chosen:
             # Each image goes to the centre it resembles most, whichever came first.
-            best = max((score, -hashes[to], -to) for to, score in links[node] if to in chosen)
+            best = max((score, -hashes[to], -to) for to, score in linked if to in chosen)
             centres[node] = -best[2]
     return centres
 

@@ -142,7 +142,8 @@ def test_decoded_images_are_what_pillow_sees(built: dict[str, Any], config: str)
     builder = built["builders"][config]
     stored = _examples(builder)
     for e in tfds.as_numpy(builder.as_dataset(split="all")):
-        pillow = np.asarray(Image.open(io.BytesIO(stored[e["id"].decode()]["image"])).convert("RGB"))
+        data = stored[e["id"].decode()]["image"]
+        pillow = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
         assert e["image"].shape == pillow.shape == (e["height"], e["width"], 3)
         assert np.abs(e["image"].astype(int) - pillow).mean() <= 2
 
@@ -180,8 +181,9 @@ def test_metadata_has_the_mean_and_deviation_of_the_crop_boxes(built: dict[str, 
         image = np.asarray(Image.open(io.BytesIO(e["image"])).convert("RGB"))
         boxes.append(image[ymin:ymax, xmin:xmax].reshape(-1, 3))
     pixels = np.concatenate(boxes) / 255
-    assert builder.info.metadata["mean"]["train"] == pytest.approx(pixels.mean(0).tolist(), abs=1e-4)
-    assert builder.info.metadata["std"]["train"] == pytest.approx(pixels.std(0).tolist(), abs=1e-4)
+    metadata = builder.info.metadata
+    assert metadata["mean"]["train"] == pytest.approx(pixels.mean(0).tolist(), abs=1e-4)
+    assert metadata["std"]["train"] == pytest.approx(pixels.std(0).tolist(), abs=1e-4)
 
 
 def test_batches_go_into_model_fit(built: dict[str, Any]) -> None:

@@ -14,8 +14,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the data to the user: a part may import itself and what stands before it.
 LAYERS = (
     ("raw",),
-    ("words", "fonts"),
-    ("drawing", "report_charts", "report_numbers", "report_text"),
+    ("words", "fonts", "html_tree"),
+    ("drawing", "report_charts", "report_likeness", "report_numbers", "report_text"),
+    ("report_parts",),
+    ("report_sections", "report_findings"),
     ("report",),
     ("inspection",),
     ("kfood",),
@@ -70,9 +72,7 @@ def test_imports_run_downwards(module: Path) -> None:
         assert other != "cli" or part == "__main__"
 
 
-@pytest.mark.parametrize(
-    "module", sorted((PACKAGE / "raw").rglob("*.py")), ids=lambda m: m.name
-)
+@pytest.mark.parametrize("module", sorted((PACKAGE / "raw").rglob("*.py")), ids=lambda m: m.name)
 def test_raw_imports_no_tensorflow_at_import_time(module: Path) -> None:
     for name in _imported_parts(module, top_level_only=True):
         assert not name.startswith(("tensorflow", "keras"))

@@ -35,7 +35,7 @@ class KfoodConfig(tfds.core.BuilderConfig):
         workers: Number of threads; None is one per core.
     """
 
-    form: StoredForm = StoredForm()
+    form: StoredForm = dataclasses.field(default_factory=StoredForm)
     archive: str | None = None
     sample: bool = False
     split_ratios: tuple[tuple[str, float], ...] = DEFAULT_RATIOS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import tensorflow_datasets as tfds
@@ -25,7 +25,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
     """AI Hub's "한국 이미지(음식)": photos of 150 Korean dishes in 27 categories."""
 
     VERSION = tfds.core.Version("1.0.0")
-    RELEASE_NOTES = {"1.0.0": "First release."}
+    RELEASE_NOTES: ClassVar[dict[str, str]] = {"1.0.0": "First release."}
     BUILDER_CONFIGS = configs.BUILDER_CONFIGS
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     AI Hub gives the archive to registered users on application: https://aihub.or.kr, data set 79,
@@ -68,7 +68,8 @@ class Builder(tfds.core.GeneratorBasedBuilder):
     def download_and_prepare(self, **kwargs: Any) -> None:
         """Builds the data set unless it is there; see TFDS. One process at a time."""
         if self.is_prepared():  # Nothing to guard, and the folder may be read-only.
-            return super().download_and_prepare(**kwargs)
+            super().download_and_prepare(**kwargs)
+            return
         with guards.exclusive_build(self.data_path, self._cache_dir, self.config.name):
             super().download_and_prepare(**kwargs)
 
@@ -80,9 +81,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
         summed_up = sum_up(found, manifest, table, found.archive.place)
         write_files(self.data_path, summed_up, found, table)
         self.info.metadata.update(manifest.metadata())
-        return {
-            split: self._generate_examples(found, manifest, split) for split in manifest.splits
-        }
+        return {split: self._generate_examples(found, manifest, split) for split in manifest.splits}
 
     def _archive(self, dl_manager: tfds.download.DownloadManager) -> Archive:
         if self.config.archive is not None:

@@ -143,7 +143,7 @@ class Archive:
 
     @property
     def layout(self) -> str:
-        """How it lies: "zip", "tar", "parts", "category zips", "folders", …"""
+        """How it lies: "zip", "tar", "parts", "category zips", "folders" and so on."""
         return self._layout.name
 
     @property

@@ -115,7 +115,9 @@ class ClassTable:
             return self._by_label(int(text))
         found = self._spellings.get(_loose(text))
         if found is None:
-            raise ClassTableError(f"There is no class {text!r} in the class table. {self._hint(text)}")
+            raise ClassTableError(
+                f"There is no class {text!r} in the class table. {self._hint(text)}"
+            )
         return found
 
     def find_all(self, spellings: Iterable[str | int]) -> tuple[FoodClass, ...]:
@@ -213,7 +215,9 @@ def _parse_row(row: dict[str, str | None], where: str) -> FoodClass:
         column: unicodedata.normalize("NFC", (row.get(column) or "")).strip() for column in COLUMNS
     }
     if not (cells["label"].isascii() and cells["label"].isdigit()):
-        raise ClassTableError(f"{where}: label must be a whole number. Received: {cells['label']!r}.")
+        raise ClassTableError(
+            f"{where}: label must be a whole number. Received: {cells['label']!r}."
+        )
     for column in ("name", "category"):
         if not cells[column] or "/" in cells[column]:
             raise ClassTableError(

@@ -181,9 +181,7 @@ def _drop_conflicts(
 ) -> list[ManifestRow]:
     dropped = {file_id for conflict in conflicts for file_id in conflict}
     reason = f"{LEFT_OUT}the same picture carries another label too"
-    return [
-        replace(row, split="", reason=reason) if row.id in dropped else row for row in rows
-    ]
+    return [replace(row, split="", reason=reason) if row.id in dropped else row for row in rows]
 
 
 def _drop_copies(

@@ -178,9 +178,7 @@ def _stem(member: Member) -> str:
     return member.filename.rpartition(".")[0] or member.filename
 
 
-def _table_findings(
-    crops: CropTable | None, stems: set[str]
-) -> tuple[str, tuple[str, ...]]:
+def _table_findings(crops: CropTable | None, stems: set[str]) -> tuple[str, tuple[str, ...]]:
     """Returns a crop table's note and flags: broken lines, rows for images that aren't there."""
     if crops is None:
         return "", ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import tensorflow_datasets as tfds
@@ -18,5 +19,5 @@ class KfoodTest(tfds.testing.DatasetBuilderTestCase):
     DATASET_CLASS = Builder
     EXAMPLE_DIR = Path(__file__).parents[2] / "dummy_data"
     BUILDER_CONFIG_NAMES_TO_TEST = ("full", "512px", "320px", "320px-raw")
-    SPLITS = {"train": 0, "validation": 0, "test": 0}  # filled in below
+    SPLITS: ClassVar[dict[str, int]] = {"train": 0, "validation": 0, "test": 0}  # filled in below
     SKIP_CHECKSUMS = True

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kfood_tfds.raw.channel_sums import ChannelSums, ChannelSumsError, merge_sums
 from numpy.typing import NDArray
+
+from kfood_tfds.raw.channel_sums import ChannelSums, ChannelSumsError, merge_sums
 
 
 def _images(seed: int, count: int) -> list[NDArray[np.uint8]]:

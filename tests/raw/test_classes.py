@@ -22,13 +22,22 @@ def test_own_table_holds_150_classes_in_27_categories() -> None:
 
 @pytest.mark.parametrize(
     ("label", "name"),
-    [(0, "갈비구이"), (23, "양념치킨"), (34, "백김치"), (49, "만두"), (97, "감자전"), (149, "육회")],
+    [
+        (0, "갈비구이"),
+        (23, "양념치킨"),
+        (34, "백김치"),
+        (49, "만두"),
+        (97, "감자전"),
+        (149, "육회"),
+    ],
 )
 def test_labels_that_are_known_from_the_archive(label: int, name: str) -> None:
     assert load_class_table().find(name).label == label
 
 
-@pytest.mark.parametrize("spelling", ["짜장면", "자장면", "jjajangmyeon", "JJAJANG-myeon", " 짜장면 "])
+@pytest.mark.parametrize(
+    "spelling", ["짜장면", "자장면", "jjajangmyeon", "JJAJANG-myeon", " 짜장면 "]
+)
 def test_every_spelling_finds_the_class(spelling: str) -> None:
     assert load_class_table().find(spelling).name == "짜장면"
 
@@ -38,7 +47,9 @@ def test_label_as_number_and_as_text_find_the_class() -> None:
     assert table.find(49).name == table.find("49").name == table.find("049").name == "만두"
 
 
-@pytest.mark.parametrize("folder", [" 깍두기", "깍두기 ", unicodedata.normalize("NFD", "깍두기"), "깍 두기"])
+@pytest.mark.parametrize(
+    "folder", [" 깍두기", "깍두기 ", unicodedata.normalize("NFD", "깍두기"), "깍 두기"]
+)
 def test_folder_names_match_in_nfc_without_spaces(folder: str) -> None:
     food = load_class_table().from_folder(folder)
     assert food is not None

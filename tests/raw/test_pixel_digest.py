@@ -45,6 +45,7 @@ def test_moved_pixels_change_the_digest() -> None:
 
 def test_the_digest_is_the_same_on_every_machine() -> None:
     ramp = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
+
     # By plain integers: two dot products modulo 2**64 with SplitMix64's first keys, then SHA-256.
     def key(n: int) -> int:
         mask = 2**64 - 1

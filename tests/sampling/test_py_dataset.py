@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import keras
@@ -65,6 +68,37 @@ def test_pickles_for_worker_processes(source: Any) -> None:
         copied = pickle.loads(pickle.dumps(data))[1]
         np.testing.assert_array_equal(copied[0], expected[0])
         np.testing.assert_array_equal(copied[1], expected[1])
+
+
+@pytest.mark.slow
+def test_trains_on_the_torch_backend_without_tensorflow(source: Any) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    code = f"""
+import sys
+import keras
+import numpy as np
+from kfood_tfds import sampling, sources
+
+def corner(example):
+    return example["image"][:4, :4].astype(np.float32), example["label"]
+
+source = sources.RandomAccess({source.directory!r}, "train")
+layers = [keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(3, activation="softmax")]
+model = keras.Sequential(layers)
+model.compile(loss="sparse_categorical_crossentropy")
+data = sampling.PyDataset(source, sampling.Balanced(source), corner, 8, workers=2)
+history = model.fit(data, epochs=2, verbose=0).history
+print(keras.backend.backend(), len(history["loss"]), "tensorflow" in sys.modules)
+"""
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "KERAS_BACKEND": "torch", "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split()[-3:] == ["torch", "2", "False"]
 
 
 def test_no_full_batch_is_an_error(source: Any) -> None:

@@ -8,44 +8,25 @@ import io
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from importlib import resources
 from typing import Any
 
-import jinja2
 from etils import epath
 from PIL import Image
 
-from kfood_tfds import drawing, report_charts, report_text
-from kfood_tfds.raw.classes import ClassTable, FoodClass
+from kfood_tfds import drawing, report_findings, report_sections, report_text
+from kfood_tfds.html_tree import Element, Raw, document, element
+from kfood_tfds.raw.classes import ClassTable
 from kfood_tfds.raw.manifest import ManifestRow
+from kfood_tfds.report_findings import Shown
 from kfood_tfds.report_likeness import CutPair, Method
-from kfood_tfds.report_numbers import (
-    EXPECTED_IMAGES,
-    LARGEST_CLASS,
-    SMALLEST_CLASS,
-    Group,
-    Summary,
-    reason_kind,
-    shares,
-)
-from kfood_tfds.words import Words, grouped, language
+from kfood_tfds.report_numbers import Group, Summary
+from kfood_tfds.report_parts import Page, Picture
+from kfood_tfds.words import Words, language
 
 ReadPicture = Callable[[str], Image.Image | bytes | None]
 
-_SECTIONS = (
-    "numbers",
-    "expected",
-    "counts",
-    "classes",
-    "categories",
-    "formats",
-    "splits",
-    "crops",
-    "rejections",
-    "conflicts",
-    "groups",
-    "flags",
-)
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _BOXED = ("annotated", "clipped")
 _JPEG_QUALITIES = (75, 50, 25)
 
@@ -93,21 +74,6 @@ class ReportSource:
     notes: tuple[str, ...] = ()
     cut_pairs: tuple[CutPair, ...] = ()
     method: Method | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Picture:
-    id: str
-    label: int | None
-    uri: str
-    width: int
-    height: int
-
-
-@dataclass(frozen=True, slots=True)
-class _FoodName:
-    name: str
-    gloss: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,89 +134,61 @@ def render_report(
     """
     limits = Limits() if limits is None else limits
     words = Words(language(lang), report_text.TEXTS)
+    page = Page(words, summary, table.classes)
     bar_over = progress and functools.partial(progress, desc=words.say("drawing"), unit="")
+    choice = _choose(summary, source.cut_pairs, limits)
+    sections = _sections(page, source, _make_pictures(choice, source, limits, bar_over), limits)
+    return document(element("html", _head(words), _body(words, source, sections), lang=words.lang))
+
+
+def _head(words: Words) -> Element:
+    css = (resources.files("kfood_tfds") / "templates" / "report.css").read_text("utf-8")
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("title", words.say("title")),
+        element("style", Raw(css)),
+    )
+
+
+def _body(words: Words, source: ReportSource, sections: Sequence[Element]) -> Element:
+    names = [value for part in sections for name, value in part.attributes if name == "id"]
+    links = (element("li", element("a", words.say(name), href=f"#{name}")) for name in names)
+    header = element(
+        "header",
+        element("h1", words.say("title")),
+        element("p", words.say("lead"), class_="lead"),
+        element("p", f"{words.say('source')}: {source.name}", class_="source"),
+        element("nav", element("ul", *links), aria_label=words.say("contents")),
+    )
+    return element(
+        "body", header, element("main", *sections), element("footer", words.say("footer"))
+    )
+
+
+def _sections(page: Page, source: ReportSource, shown: Shown, limits: Limits) -> list[Element]:
     notes = source.notes + tuple(
-        f"{row.id}: {row.crop_note}" for row in summary.side_files if row.crop_note
+        f"{row.id}: {row.crop_note}" for row in page.summary.side_files if row.crop_note
     )
-    return _template().render(
-        words=words,
-        summary=summary,
-        shares=shares,
-        bar=report_charts.bar,
-        source=source.name,
-        method=source.method,
-        cut_pairs=source.cut_pairs,
-        notes=notes[: limits.notes],
-        notes_left_out=max(len(notes) - limits.notes, 0),
-        sections=_sections(source, notes),
-        crop_notes=summary.crop_notes[: limits.notes],
-        expected={
-            "images": EXPECTED_IMAGES,
-            "smallest": SMALLEST_CLASS,
-            "largest": LARGEST_CLASS,
-        },
-        reason_name=functools.partial(_reason_name, words),
-        named_reasons=[(_reason_name(words, kind), number) for kind, number in summary.reasons],
-        names={food.label: _food_name(food, words) for food in table.classes},
-        rejections=[
-            (kind, [row for row in summary.rejected if reason_kind(row.reason) == kind])
-            for kind, _ in summary.reasons
-        ],
-        **_class_views(summary, words),
-        **_picture_views(_choose(summary, source.cut_pairs, limits), source, limits, bar_over),
+    sections = (
+        report_sections.numbers(page),
+        report_sections.expected(page),
+        report_sections.counts(page),
+        report_sections.classes(page),
+        report_sections.categories(page),
+        report_sections.formats(page),
+        report_sections.splits(page),
+        report_sections.crops(page, limits.notes),
+        report_findings.rejections(page),
+        report_findings.conflicts(page, shown),
+        report_findings.groups(page, shown, source.cut_pairs),
+        report_findings.flags(page, shown),
+        report_findings.notes(page, notes, limits.notes),
+        report_findings.method(page, source.method),
     )
-
-
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("kfood_tfds"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-    )
-    environment.filters["thousands"] = grouped
-    return environment.get_template("report.html")
-
-
-def _sections(source: ReportSource, notes: tuple[str, ...]) -> tuple[str, ...]:
-    return _SECTIONS + (("notes",) if notes else ()) + (("method",) if source.method else ())
-
-
-def _food_name(food: FoodClass, words: Words) -> _FoodName:
-    return _FoodName(food.name, food.english if words.lang == "en" else "")
-
-
-def _reason_name(words: Words, kind: str) -> str:
-    fault, _, form = kind.partition(" ")
-    pattern = words.get(f"reason_{fault} …", "") if form.isupper() else ""
-    return pattern.format(format=form) if pattern else words.get(f"reason_{kind}", kind)
-
-
-def _class_views(summary: Summary, words: Words) -> dict[str, object]:
-    known = [count for count in summary.classes if count.label is not None]
-    accepted = [count.accepted for count in known] or [0]
-    top = report_charts.round_up(max((count.found for count in summary.classes), default=0))
-    chart_label = words.say("classes_chart", number=len(known))
-    return {
-        "present": f"{sum(count.found > 0 for count in known)} / {len(known)}",
-        "top_class": top,
-        "top_category": max((count.found for count in summary.categories), default=0),
-        "class_range": {
-            "smallest": min(accepted),
-            "mean": round(fmean(accepted)),
-            "largest": max(accepted),
-        },
-        "first_code": f"{known[0].label:03d} {known[0].name}" if known else "",
-        "last_code": f"{known[-1].label:03d} {known[-1].name}" if known else "",
-        "chart": report_charts.columns(known, top, chart_label),
-        "split_chart": report_charts.stacked(summary.splits, words.say("splits")),
-        "crop_chart": report_charts.stacked(summary.crop_statuses, words.say("crops")),
-        "by_category": [
-            (category, [count for count in summary.classes if count.category == category.name])
-            for category in summary.categories
-            if category.found
-        ],
-    }
+    return [section for section in sections if section is not None]
 
 
 def _choose(summary: Summary, cuts: Sequence[CutPair], limits: Limits) -> _Choice:
@@ -269,26 +207,26 @@ def _choose(summary: Summary, cuts: Sequence[CutPair], limits: Limits) -> _Choic
     )
 
 
-def _picture_views(
+def _make_pictures(
     choice: _Choice,
     source: ReportSource,
     limits: Limits,
     progress: Callable[..., Any] | None,
-) -> dict[str, object]:
+) -> Shown:
     rows: Iterable[ManifestRow] = choice.rows()
     if progress is not None:
         rows = progress(rows)
     made = {row.id: _make_picture(row, source.read_picture, limits) for row in rows}
 
-    def show(rows: Iterable[ManifestRow]) -> list[_Picture]:
-        return [made[row.id] for row in rows]
+    def show(rows: Iterable[ManifestRow]) -> tuple[Picture, ...]:
+        return tuple(made[row.id] for row in rows)
 
-    return {
-        "conflicts": [(group, show(rows)) for group, rows in choice.conflicts],
-        "groups": [(group, show(rows)) for group, rows in choice.groups],
-        "cuts": [(pair, show(rows)) for pair, rows in choice.cuts],
-        "flags": [(flag, number, show(rows)) for flag, number, rows in choice.flags],
-    }
+    return Shown(
+        conflicts=tuple((group, show(rows)) for group, rows in choice.conflicts),
+        groups=tuple((group, show(rows)) for group, rows in choice.groups),
+        cuts=tuple((pair, show(rows)) for pair, rows in choice.cuts),
+        flags=tuple((flag, number, show(rows)) for flag, number, rows in choice.flags),
+    )
 
 
 def _one_per_label_first(group: Group) -> list[ManifestRow]:
@@ -304,10 +242,10 @@ def _spread(rows: Sequence[ManifestRow], number: int) -> list[ManifestRow]:
     return [rows[position * len(rows) // number] for position in range(number)]
 
 
-def _make_picture(row: ManifestRow, read: ReadPicture | None, limits: Limits) -> _Picture:
+def _make_picture(row: ManifestRow, read: ReadPicture | None, limits: Limits) -> Picture:
     picture = _open(read(row.id)) if read is not None else None
     if picture is None:
-        return _Picture(row.id, row.label, "", 0, 0)
+        return Picture(row.id, row.label, "", 0, 0)
     picture = picture.convert("RGB")
     picture.thumbnail((limits.side, limits.side))
     if row.box is not None and row.crop_status in _BOXED and row.width and row.height:
@@ -316,7 +254,7 @@ def _make_picture(row: ManifestRow, read: ReadPicture | None, limits: Limits) ->
         ends = (box.ymax / row.height, box.xmax / row.width)
         drawing.draw_box(picture, (*fractions, *ends), width=2)
     uri = _data_uri(picture, limits.picture_bytes)
-    return _Picture(row.id, row.label, uri, picture.width, picture.height)
+    return Picture(row.id, row.label, uri, picture.width, picture.height)
 
 
 def _open(found: Image.Image | bytes | None) -> Image.Image | None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from markupsafe import Markup
-
+from kfood_tfds.html_tree import Raw
 from kfood_tfds.report_numbers import Count, Tally
 
 _HEIGHT = 100.0
@@ -18,7 +17,7 @@ _COLUMN = 10.0
 _COLUMN_GAP = 2.0
 
 
-def columns(counts: Sequence[Count], top: int, label: str, unused: str = "rejected") -> Markup:
+def columns(counts: Sequence[Count], top: int, label: str, unused: str = "rejected") -> Raw:
     """Draws one column per class, its files stacked by split, refused ones last.
 
     Args:
@@ -37,10 +36,10 @@ def columns(counts: Sequence[Count], top: int, label: str, unused: str = "reject
             height = _HEIGHT * number / top
             bottom -= height
             _rect(column, left, bottom, _COLUMN - _COLUMN_GAP, height, kind)
-    return _markup(svg)
+    return _raw(svg)
 
 
-def stacked(tally: Tally, label: str) -> Markup:
+def stacked(tally: Tally, label: str) -> Raw:
     """Draws one bar over the whole width, parted in proportion.
 
     Args:
@@ -54,14 +53,14 @@ def stacked(tally: Tally, label: str) -> Markup:
         width = 100.0 * number / total if total else 0.0
         _rect(svg, left, 0.0, width, _BAR, kind)
         left += width
-    return _markup(svg)
+    return _raw(svg)
 
 
-def bar(number: int, top: int, kind: str = "plain") -> Markup:
+def bar(number: int, top: int, kind: str = "plain") -> Raw:
     """Draws one bar of a list of bars; ``top`` is as long as the width."""
     svg = _svg(100.0, _BAR, "bar", "")
     _rect(svg, 0.0, 0.0, 100.0 * number / top if top else 0.0, _BAR, kind)
-    return _markup(svg)
+    return _raw(svg)
 
 
 def round_up(number: int) -> int:
@@ -94,5 +93,5 @@ def _rect(
     ElementTree.SubElement(parent, "rect", {**shown, "class": f"k-{kind or 'none'}"})
 
 
-def _markup(svg: ElementTree.Element) -> Markup:
-    return Markup(ElementTree.tostring(svg, encoding="unicode"))
+def _raw(svg: ElementTree.Element) -> Raw:
+    return Raw(ElementTree.tostring(svg, encoding="unicode"))

@@ -1,0 +1,120 @@
+"""The pieces of the report's sections, and that no field of a manifest can break out of them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kfood_tfds import report, report_numbers, report_parts, report_text
+from kfood_tfds.html_tree import element, serialize
+from kfood_tfds.raw.classes import ClassTable, FoodClass
+from kfood_tfds.raw.manifest import ManifestRow
+from kfood_tfds.report_likeness import CutPair, Method, Recall
+from kfood_tfds.report_numbers import Count
+from kfood_tfds.words import Words
+
+EVIL = "\"'></title></style><b onclick=alert(1)>&amp;"
+FOODS = (
+    FoodClass(0, "갈비구이", "구이", "galbi-gui", "grilled ribs"),
+    FoodClass(1, "무국", "국", "mu-guk", ""),
+)
+
+
+def page(lang: str = "en", rows: tuple[ManifestRow, ...] = ()) -> report_parts.Page:
+    summary = report_numbers.summarize(rows, ClassTable(FOODS))
+    return report_parts.Page(Words(lang, report_text.TEXTS), summary, FOODS)
+
+
+def evil_row(name: str, **more: object) -> ManifestRow:
+    values = {
+        "split": EVIL,
+        "label": 0,
+        "category": EVIL,
+        "group": 1,
+        "source_format": EVIL,
+        "crop_status": EVIL,
+        "crop_note": EVIL,
+        "flags": (EVIL,),
+        **more,
+    }
+    return ManifestRow(f"{name}{EVIL}", "accepted", **values)
+
+
+@pytest.mark.parametrize("lang", ["ko", "en"])
+def test_no_field_breaks_out(lang: str) -> None:
+    rows = (
+        evil_row("a"),
+        evil_row("b", label=1),
+        evil_row("c", label=None, split="", reason=f"left out: {EVIL}"),
+        ManifestRow(f"d{EVIL}", "rejected", f"{EVIL}: {EVIL}", category=EVIL),
+        ManifestRow(f"e{EVIL}", "rejected", f"side file: {EVIL}", crop_note=EVIL),
+    )
+    table = ClassTable(
+        (FoodClass(0, EVIL, EVIL, "a", EVIL), FoodClass(1, f"x{EVIL}", EVIL, "b", EVIL))
+    )
+    source = report.ReportSource(
+        EVIL,
+        notes=(EVIL,),
+        cut_pairs=(CutPair((rows[0], rows[1]), 0.9, parted=True),),
+        method=Method(0.9, 1, (Recall(EVIL, 1.0, 1.0, 1.0),), 0.0),
+    )
+    html = report.render_report(report_numbers.summarize(rows, table), table, source, lang=lang)
+    assert html.count("&lt;b onclick") > 30
+    assert "<b onclick" not in html
+    assert html.count("</title></style>") == 0
+    # Nothing but the tags that the page is made of, each as often closed as opened.
+    opened = re.findall(r"<([a-z1-6]+)[ >]", html)
+    assert set(opened).isdisjoint({"script", "iframe", "object", "img", "link"})
+    for tag in {"b", "title", "style", "p", "li", "td", "section"}:
+        assert opened.count(tag) == html.count(f"</{tag}>")
+
+
+def test_a_class_has_its_meaning_beside_it_in_english_alone() -> None:
+    def shown(lang: str, label: int | None) -> str:
+        return serialize(element("b", *report_parts.food(page(lang), label)))
+
+    assert shown("en", 0) == '<b>갈비구이<span class="gloss">grilled ribs</span></b>'
+    assert shown("ko", 0) == "<b>갈비구이</b>"
+    assert shown("en", 1) == "<b>무국</b>"
+    assert shown("en", None) == shown("en", 99) == "<b>outside every known class</b>"
+
+
+def test_reasons_are_said_in_the_readers_words() -> None:
+    assert report_parts.reason_name(page("ko"), "truncated PNG") == "잘린 PNG 파일"
+    assert report_parts.reason_name(page("ko"), "empty file") == "빈 파일"
+    assert report_parts.reason_name(page("ko"), "truncated by hand") == "truncated by hand"
+    assert report_parts.reason_name(page("en"), "truncated PNG") == "truncated PNG"
+
+
+def test_a_tally_shows_numbers_and_shares() -> None:
+    made = report_parts.tally_table(page(), "Kind", (("a", 1500), ("b", 500)), str.upper)
+    html = serialize(made)
+    assert re.findall(r"<th scope=\"row\">(.*?)</th>", html) == ["A", "B"]
+    assert re.findall(r'<td class="n">(.*?)</td>', html) == ["1,500", "75.0%", "500", "25.0%"]
+    # The longest bar takes the whole width, the other a third of it.
+    assert re.findall(r' width="([\d.]+)"', html) == ["100", "33.333"]
+
+
+def test_a_table_of_counts_has_a_column_for_each_split() -> None:
+    rows = tuple(
+        ManifestRow(f"구이/갈비구이/{n}.jpg", "accepted", split=split, label=0, category="구이")
+        for n, split in enumerate(("train", "train", "test"))
+    )
+    count = Count("갈비구이", 0, "구이", 4, 3, 1, (("train", 2),))
+    made = report_parts.counts_table(page(rows=rows), "Class", [(("name",), count)], 8)
+    html = serialize(made)
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", html)
+    assert heads == ["Class", "Found", "Rejected", "train", "test", "", "name"]
+    cells = re.findall(r'<td class="(n|n bad)">(.*?)</td>', html)
+    assert cells == [("n", "4"), ("n bad", "1"), ("n", "2"), ("n", "0")]
+
+
+def test_a_picture_that_is_missing_says_so() -> None:
+    pictures = (
+        report_parts.Picture("a", 1, "data:image/jpeg;base64,AA", 16, 9),
+        report_parts.Picture("b", 1, "", 0, 0),
+    )
+    html = serialize(report_parts.gallery(page(), pictures))
+    assert '<img src="data:image/jpeg;base64,AA" alt="a" width="16" height="9">' in html
+    assert html.count("<img") == 1 and html.count("no picture") == 1

@@ -82,11 +82,11 @@ _KITCHEN: Mapping[str, tuple[str, str, str]] = MappingProxyType(
 _SPECIALITIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
     {
         "불고기": ("brown", "blob", "brown"),
-        "미역국": ("broth", "leaf", "moss"),
-        "피자": ("none", "wedge", "yellow"),
+        "미역국": ("broth", "strand", "moss"),
+        "피자": ("yellow", "wedge", "yellow"),
         "깍두기": ("red", "cube", "orange"),
         "시금치나물": ("none", "stem", "green"),
-        "송편": ("none", "moon", "white"),
+        "송편": ("none", "moon", "green"),
         "짜장면": ("dark", "strand", "cream"),
         "도토리묵": ("none", "slab", "brown"),
         "김밥": ("none", "roll", "orange"),
@@ -98,8 +98,8 @@ _SPECIALITIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "연근조림": ("none", "lotus", "brown"),
         "순두부찌개": ("red", "blob", "white"),
         "꼬막찜": ("none", "shell", "dark"),
-        "새우튀김": ("none", "curl", "golden"),
-        "약과": ("none", "flower", "brown"),
+        "새우튀김": ("none", "curl", "orange"),
+        "약과": ("none", "flower", "golden"),
     }
 )
 _GARNISHES = (
@@ -172,7 +172,7 @@ def _recipe(food: FoodClass, shift: int) -> Recipe:
     base, shape, colour = _SPECIALITIES.get(food.name, (base, shape, colour))
     garnish = _GARNISHES[(label * 5 + shift) % len(_GARNISHES)]
     # Sizes take their turn when the garnishes are through.
-    share = 24 + 3 * ((label + shift // len(_GARNISHES)) % 4)
+    share = 27 + 3 * ((label + shift // len(_GARNISHES)) % 4)
     return Recipe(base, shape, colour, garnish, share)
 
 
@@ -206,7 +206,7 @@ def draw_dish(
     draw = ImageDraw.Draw(image)
     _side_things(draw, scenery, *canvas)
     plate = _lay_plate(draw, scenery, *canvas)
-    _fill(draw, recipes()[label], Dice("kfood dish", seed, label, key), plate)
+    _serve(image, recipes()[label], Dice("kfood dish", seed, label, key), plate)
     pixels = _light(np.asarray(image.reduce(_OVERSAMPLING)), scenery)
     return pixels, _box_around(plate, height, width, scenery.between(0, 3))
 
@@ -239,7 +239,7 @@ def _box_around(plate: _Plate, height: int, width: int, margin: int) -> CropBox:
 def _table(dice: Dice, height: int, width: int) -> Image.Image:
     """Draws a table top: a colour with stains, and planks, checks or nothing on it."""
     base = dice.pick(_TABLES)
-    small = np.clip(np.array(base, np.int16) + dice.grid(7, 9, 26)[..., None], 0, 255)
+    small = np.clip(np.array(base, np.int16) + dice.grid(7, 9, 34)[..., None], 0, 255)
     stains = Image.fromarray(small.astype(np.uint8))
     image = stains.resize((width, height), Image.Resampling.BILINEAR)
     draw = ImageDraw.Draw(image)
@@ -276,7 +276,7 @@ def _lay_plate(draw: ImageDraw.ImageDraw, dice: Dice, height: int, width: int) -
     x = dice.between(across, width - across)
     y = dice.between(down, height - down)
     # Nearer the middle than the edge, as a photographer would have it.
-    plate = _Plate((x + width // 2) // 2, (y + height // 2) // 2, across, down)
+    plate = _Plate((2 * x + width // 2) // 3, (2 * y + height // 2) // 3, across, down)
     colour = dice.pick(_VESSELS)
     left, top, right, bottom = plate.box(100)
     draw.ellipse((left, top, right, bottom + dice.between(4, 10)), fill=(34, 28, 26))
@@ -284,6 +284,15 @@ def _lay_plate(draw: ImageDraw.ImageDraw, dice: Dice, height: int, width: int) -
     draw.ellipse(plate.box(96), fill=colour)
     draw.ellipse(plate.box(dice.between(82, 88)), fill=shade(colour, -14))
     return plate
+
+
+def _serve(image: Image.Image, recipe: Recipe, dice: Dice, plate: _Plate) -> None:
+    """Puts the food on the plate; nothing hangs over its edge."""
+    food = image.copy()
+    _fill(ImageDraw.Draw(food), recipe, dice, plate)
+    mask = Image.new("L", image.size)
+    ImageDraw.Draw(mask).ellipse(plate.box(100), fill=255)
+    image.paste(food, mask=mask)
 
 
 def _fill(draw: ImageDraw.ImageDraw, recipe: Recipe, dice: Dice, plate: _Plate) -> None:
@@ -331,14 +340,14 @@ def _somewhere(dice: Dice, plate: _Plate, share: int) -> tuple[int, int]:
 
 
 def _vary(colour: Colour, dice: Dice) -> Colour:
-    red, green, blue = (min(255, max(0, level + dice.between(-20, 20))) for level in colour)
+    red, green, blue = (min(255, max(0, level + dice.between(-14, 14))) for level in colour)
     return red, green, blue
 
 
 def _light(pixels: Pixels, dice: Dice) -> Pixels:
     """Applies a lamp's colour and brightness and a little noise."""
-    brightness = dice.between(75, 120)
-    gains = [brightness + dice.between(-8, 8) for _ in range(3)]
+    brightness = dice.between(82, 114)
+    gains = [brightness + dice.between(-5, 5) for _ in range(3)]
     table = np.minimum(np.arange(256)[:, None] * gains // 100, 255).astype(np.int16)
     noise = dice.grid(pixels.shape[0], pixels.shape[1], 4)
     lit = np.stack([table[pixels[..., c], c] + noise for c in range(3)], axis=-1)

@@ -116,7 +116,7 @@ class SampleSpec:
 
 # The archive in `dummy_data/`.
 DUMMY_SPEC = SampleSpec(
-    classes=("불고기", "깍두기", "만두"), per_class=12, box_share=0.5, faults=True, sizes=(60, 84)
+    classes=("불고기", "깍두기", "만두"), per_class=12, box_share=0.5, faults=True, sizes=(60, 80)
 )
 
 
@@ -171,6 +171,9 @@ def write_sample(
             yield category, written
 
     target = write_layout(epath.Path(path), categories(), layout, names)
+    if layout == "flat":
+        # Only the class table tells a category then, and it doesn't know every folder.
+        files = [replace(f, category="") if f.label is None else f for f in files]
     return SampleReport(target, spec, tuple(files))
 
 
@@ -196,7 +199,8 @@ def find_or_draw_sample(cache_dir: str | os.PathLike[str]) -> epath.Path:
 def _class_files(spec: SampleSpec, food: FoodClass, position: int) -> list[Written]:
     """Draws all files of one class, the crop table last."""
     easel = Easel(food, spec.seed, spec.sizes)
-    written = list(_ordinary(spec, easel))
+    has_copy = spec.faults and position < 2
+    written = list(_ordinary(spec, easel, has_copy))
     without_table = False
     if spec.faults and position < FAULTY_CLASSES:
         written += _faulty(spec, easel, position)
@@ -209,7 +213,7 @@ def _class_files(spec: SampleSpec, food: FoodClass, position: int) -> list[Writt
     return written
 
 
-def _ordinary(spec: SampleSpec, easel: Easel) -> Iterator[Written]:
+def _ordinary(spec: SampleSpec, easel: Easel, has_copy: bool) -> Iterator[Written]:
     dice = Dice("kfood rows", spec.seed, easel.food.label)
     ranks = sorted(range(spec.per_class), key=lambda n: (dice.between(0, 2**31), n))
     boxed = set(ranks[: int(spec.per_class * spec.box_share + 0.5)])
@@ -223,7 +227,7 @@ def _ordinary(spec: SampleSpec, easel: Easel) -> Iterator[Written]:
             crop_status="annotated" if has_row else "missing",
             box=picture.box if has_row else picture.whole,
             size=picture.size,
-            group=easel.id(number) if spec.faults and number == 0 else "",
+            group=easel.id(number) if has_copy and number == 0 else "",
         )
         row = f"{easel.filename(number, '')}={row_values(picture.box)}" if has_row else ""
         yield Written(file, content, row)

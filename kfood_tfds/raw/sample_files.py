@@ -22,7 +22,7 @@ class SampleFile:
     """One file of a drawn archive and the expected verdict.
 
     Attributes:
-      category: The category's name, NFC.
+      category: The category's name, NFC; empty if nothing tells it.
       class_name: The class's name, NFC; of an unknown folder, its name.
       filename: NFC.
       label: The class, or None in an unknown folder.
@@ -57,7 +57,7 @@ class SampleFile:
     @property
     def id(self) -> str:
         """The manifest's id: `category/class/file name`."""
-        return f"{self.category}/{self.class_name}/{self.filename}"
+        return "/".join(filter(None, (self.category, self.class_name, self.filename)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,11 +56,10 @@ class _Entry(zipfile.ZipInfo):
         self._raw_name = self.filename.encode("cp949" if _is_cp949(names) else "utf-8")
         if names == "corrupt-extra":
             self.extra = _CORRUPT_EXTRA
-        if not _is_cp949(names) and not self.filename.isascii():
-            self.flag_bits |= _UTF8_FLAG
+        self._name_flag = 0 if _is_cp949(names) or self.filename.isascii() else _UTF8_FLAG
 
     def _encodeFilenameFlags(self) -> tuple[bytes, int]:
-        return self._raw_name, self.flag_bits
+        return self._raw_name, self.flag_bits | self._name_flag
 
 
 def _is_cp949(names: str) -> bool:

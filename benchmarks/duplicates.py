@@ -279,8 +279,10 @@ def shortfalls(figures: Mapping[str, Any]) -> list[str]:
         ]
         if part["false pairs per million"] > FALSE_WANTED:
             missed.append(f"{name}: {part['false pairs per million']:.2f} false pairs per million")
-        if part.get("seconds", 0) > SECONDS_WANTED or part.get("peak bytes", 0) > BYTES_WANTED:
-            missed.append(f"{name}: {part['seconds']} s, {part['peak bytes'] / 1e9:.2f} GB")
+        # Processor time: on a machine that others use too, the clock says more about them.
+        seconds, peak = part.get("processor seconds", 0), part.get("peak bytes", 0)
+        if seconds > SECONDS_WANTED or peak > BYTES_WANTED:
+            missed.append(f"{name}: {seconds} s, {peak / 1e9:.2f} GB")
     return missed
 
 

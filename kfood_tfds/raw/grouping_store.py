@@ -35,7 +35,7 @@ def group_survey(survey: Survey) -> Grouping:
 
 def _load(path: Path, images: int) -> Grouping | None:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             grouping = Grouping(**{field.name: arrays[field.name] for field in _FIELDS})
     except (OSError, KeyError, ValueError, zipfile.BadZipFile):
         return None  # Not there yet, or half-written by a process that was killed.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from kfood_tfds.sampling.resampling import marked_ids
 
 _READ_AT_ONCE = 32
 _PARALLEL_READS = 2
+_OPTIONS = ("labels", "sample_weights", "with_ids", "num_parallel_calls")
 
 
 def dataset(
@@ -26,10 +27,7 @@ def dataset(
     epochs: int | None = None,
     drop_remainder: bool = False,
     start_step: int = 0,
-    num_parallel_calls: int | None = None,
-    labels: str = "class",
-    sample_weights: str | Sequence[float] | Mapping[int, float] | None = None,
-    with_ids: bool = False,
+    **more: Any,
 ) -> Any:
     """Returns a ``tf.data.Dataset`` of the batches of the sampled examples, for ``model.fit``.
 
@@ -40,61 +38,95 @@ def dataset(
 
     Args:
         source: What ``random_access`` gives; its form of images and its transform don't matter.
-        sampler: Gives the indices, from its epoch on; one rank's ``shard`` of it for several
-            workers.
+        sampler: Gives the indices, from its epoch on; of several workers, each its ``shard``.
         pipeline: A ``postprocessing.Pipeline``.
         batch_size: Examples in a batch.
         seed: Keys the pipeline's random draws; the sampler has its own.
         epochs: Number of epochs of one long data set.
         drop_remainder: Whether to leave out an epoch's last batch if it is not full.
         start_step: Steps to leave out at the beginning, to go on where a training stopped.
-        num_parallel_calls: Images to work on at a time; by default TensorFlow tunes it.
-        labels: ``"class"``, ``"category"`` or ``"both"``, as in ``Pipeline.batches``.
-        sample_weights: A key of the examples, or weights by label; a third item in each batch.
-        with_ids: Whether each batch ends with the ids.
+        **more: ``labels``, ``sample_weights``, ``with_ids`` and ``num_parallel_calls`` as in
+            ``Pipeline.batches``.
 
     Raises:
         ValueError: If an argument is invalid.
     """
+    from kfood_tfds.postprocessing.options import BatchOptions
+
+    unknown = sorted(set(more) - set(_OPTIONS))
+    if unknown:
+        raise ValueError(f"dataset() also takes {_OPTIONS}. Received: {', '.join(unknown)}")
+    check_sampler(sampler, len(source))
+    main = (seed, False, epochs, drop_remainder, start_step)
+    return _batches(source, sampler, pipeline, BatchOptions(batch_size, *main, **more))
+
+
+def _batches(source: Any, sampler: IndexSampler, pipeline: Any, options: Any) -> Any:
     import tensorflow as tf
 
-    from kfood_tfds.postprocessing import SKIP_DECODING, batching, outputs
+    from kfood_tfds.postprocessing import batching, outputs
     from kfood_tfds.postprocessing.plan import Plan
 
-    check_sampler(sampler, len(source))
-    columns = outputs.Columns(labels, outputs.weights(sample_weights), with_ids)
-    plan = Plan(len(sampler), batch_size, drop_remainder)
-    repeatable = isinstance(sampler, Sequential) and not pipeline.random
-    order = batching.Order(seed, 0, epochs, start_step, repeatable=repeatable)
-    features, reader = source.info.features, _Reader(source, sampler)
-    first_epoch = sampler.epoch
-    calls = num_parallel_calls or tf.data.AUTOTUNE
-    static = drop_remainder or not len(sampler) % batch_size
-
-    def finish(positions: Any, epoch: Any, size: int) -> Any:
-        number = tf.cast(epoch, tf.int64) + first_epoch
-
-        def read(chunk: Any) -> Any:
-            records, places = tf.numpy_function(
-                reader, [number, chunk], (tf.string, tf.int64), stateful=False
-            )
-            return tf.ensure_shape(records, [None]), tf.ensure_shape(places, [None])
-
-        def one(record: Any, place: Any) -> Any:
-            example = features.deserialize_example(record, decoders=SKIP_DECODING)
-            example["id"] = marked_ids(example["id"], place)
-            kept = columns.before(example)
-            made = pipeline.on_example(example, seed, number)
-            return columns.kept(made | kept, pipeline.batch_ops)
-
-        chunks = positions.batch(_READ_AT_ONCE)
-        records = chunks.map(read, num_parallel_calls=_PARALLEL_READS, deterministic=True)
-        examples = records.unbatch().map(one, num_parallel_calls=calls, deterministic=True)
-        batches = examples.batch(size, drop_remainder=static)
-        return batches.map(lambda batch: columns.after(pipeline.on_batch(batch)))
-
+    weights = outputs.weights(options.sample_weights)
+    columns = outputs.Columns(options.labels, weights, options.with_ids)
+    plan = Plan(len(sampler), options.batch_size, options.drop_remainder)
+    order = batching.Order(
+        seed=options.seed,
+        buffer=0,
+        epochs=options.epochs,
+        start_step=options.start_step,
+        repeatable=isinstance(sampler, Sequential) and not pipeline.random,
+    )
+    reader = _Reader(source, sampler)
+    finisher = _Finisher(source.info.features, reader, pipeline, columns, options, sampler.epoch)
+    # The order is one of positions; what stands there depends on the epoch.
     positions = tf.data.Dataset.range(len(sampler))
-    return batching.ordered_batches(positions, plan, order, finish)
+    return batching.ordered_batches(positions, plan, order, finisher)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Finisher:
+    """Makes batches of positions in an epoch's order."""
+
+    features: Any
+    reader: _Reader
+    pipeline: Any
+    columns: Any
+    options: Any
+    first_epoch: int
+
+    def __call__(self, positions: Any, epoch: Any, size: int) -> Any:
+        import tensorflow as tf
+
+        number = tf.cast(epoch, tf.int64) + self.first_epoch
+        calls = self.options.num_parallel_calls or tf.data.AUTOTUNE
+        # Without a remainder the batch axis has a static size too.
+        even = self.options.drop_remainder or not self.reader.length % self.options.batch_size
+        records = positions.batch(_READ_AT_ONCE).map(
+            lambda chunk: self._read(chunk, number), _PARALLEL_READS, deterministic=True
+        )
+        examples = records.unbatch().map(
+            lambda record, place: self._one(record, place, number), calls, deterministic=True
+        )
+        batches = examples.batch(size, drop_remainder=even)
+        return batches.map(lambda batch: self.columns.after(self.pipeline.on_batch(batch)))
+
+    def _read(self, chunk: Any, epoch: Any) -> tuple[Any, Any]:
+        import tensorflow as tf
+
+        kinds = (tf.string, tf.int64)
+        records, places = tf.numpy_function(self.reader, [epoch, chunk], kinds, stateful=False)
+        return tf.ensure_shape(records, [None]), tf.ensure_shape(places, [None])
+
+    def _one(self, record: Any, place: Any, epoch: Any) -> dict[str, Any]:
+        from kfood_tfds.postprocessing import SKIP_DECODING
+
+        example = self.features.deserialize_example(record, decoders=SKIP_DECODING)
+        example["id"] = marked_ids(example["id"], place)
+        kept = self.columns.before(example)
+        done = self.pipeline.on_example(example, self.options.seed, epoch)
+        made: dict[str, Any] = self.columns.kept(done | kept, self.pipeline.batch_ops)
+        return made
 
 
 def check_sampler(sampler: Any, length: int) -> None:
@@ -130,6 +162,7 @@ class _Reader:
     """Reads the records at positions of an epoch's order."""
 
     def __init__(self, source: Any, sampler: IndexSampler) -> None:
+        self.length = len(sampler)
         self._source = source
         # Two, because reading ahead begins the next epoch before the last one is done.
         self._order = functools.lru_cache(maxsize=2)(

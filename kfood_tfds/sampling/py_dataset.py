@@ -30,9 +30,7 @@ class PyDataset(keras.utils.PyDataset):  # type: ignore[misc]
         *,
         seed: int = 0,
         drop_remainder: bool = False,
-        workers: int = 1,
-        use_multiprocessing: bool = False,
-        max_queue_size: int = 10,
+        **workers: Any,
     ) -> None:
         """Sets the data set up.
 
@@ -45,18 +43,13 @@ class PyDataset(keras.utils.PyDataset):  # type: ignore[misc]
             batch_size: Examples in a batch.
             seed: Keys a pipeline's random draws.
             drop_remainder: Whether to leave out an epoch's last batch if it is not full.
-            workers: Threads or processes that make batches.
-            use_multiprocessing: Whether the workers are processes.
-            max_queue_size: Batches to make ahead.
+            **workers: Keras's own arguments: ``workers``, the number of threads that make batches;
+                ``use_multiprocessing``, to have processes; ``max_queue_size``, batches made ahead.
 
         Raises:
             ValueError: If an argument is invalid, or there is no full batch.
         """
-        super().__init__(
-            workers=workers,
-            use_multiprocessing=use_multiprocessing,
-            max_queue_size=max_queue_size,
-        )
+        super().__init__(**workers)
         check_sampler(sampler, len(source))
         draws.check_count("batch_size", batch_size, 1)
         self._source, self._sampler = source, sampler

@@ -132,26 +132,21 @@ def resample(
 
     Where the class counts are known, every epoch has the same number of examples, the expected
     one: a pass in which the coins give more is cut, one that gives less goes on at the beginning.
-    So the data set has a cardinality, and ``model.fit`` counts its steps right.
-
-    The data set's attribute ``at_epoch``, a function from the number of an epoch to the data set
-    with that epoch's coins, is for ``Pipeline.batches``. Other maps lose it: resample last.
-
-    The second and further copies of an example have ``#2``, ``#3`` and so on behind their id, so
-    that random ops, which are keyed by the id, treat them differently.
+    ``at_epoch`` of the data set, for ``Pipeline.batches``, gives it with the coins of any epoch;
+    other maps lose it, so resample last. Further copies of an example have ``#2``, ``#3`` and so
+    on behind their id, so that random ops, keyed by the id, treat them differently.
 
     Args:
-        ds: Example dicts with ``id`` and ``label``, best with ``decoders=SKIP_DECODING``; not
-            batched.
-        rates: How often each example of a class comes on average: by label, as a dict or an array;
-            or ``"balanced"`` for equally frequent classes, or ``"balanced_categories"`` for equally
-            frequent categories and within them classes.
+        ds: Example dicts with ``id`` and ``label``, not batched; best with images encoded.
+        rates: How often each example of a class comes on average, by label; or ``"balanced"`` for
+            equally frequent classes; or ``"balanced_categories"`` for equally frequent categories,
+            and within them classes.
         seed: Keys the coins, from 0 on.
-        counts: The counts of the data set: the ``DatasetInfo`` with ``split``, or int[classes].
-            Where they are needed and not given, the data set is read once to count.
+        counts: The ``DatasetInfo`` with ``split``, or int[classes]. Where the counts are needed
+            and not given, the data set is read once to count.
         split: Name of the split, where ``counts`` is an info.
-        length: Examples of an epoch. For the balanced rates it is what the rates are made for; by
-            default as many as the data set has.
+        length: Examples of an epoch; the balanced rates are made for it. By default as many as the
+            data set has, or as the rates give.
         categories: Category of each class for ``"balanced_categories"``, int[classes]; by default
             that of the package's own class table.
         epoch: Number of the epoch.
@@ -162,11 +157,9 @@ def resample(
     """
     _check_elements(ds)
     draws.check_count("seed", seed)
-    known: Counts | None = None
-    if counts is not None:
-        known = as_counts(counts, split)
-    elif isinstance(rates, str):
-        known = class_counts(ds)
+    if counts is None and isinstance(rates, str):
+        counts = class_counts(ds)
+    known = None if counts is None else as_counts(counts, split)
     table = _rate_table(rates, known, length, categories)
     stream = _Stream(ds, tuple(table.tolist()), seed, *_extent(table, known, length))
     result = stream.at_epoch(epoch)

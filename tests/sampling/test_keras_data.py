@@ -112,3 +112,10 @@ def test_balanced_sampling_trains_a_model(source: Any) -> None:
 def test_unfit_samplers_are_refused(source: Any, make: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         dataset(source, make(source), EVAL, 4)
+
+
+def test_arguments_of_a_stream_are_refused(source: Any) -> None:
+    with pytest.raises(ValueError, match="Received: num_input_pipelines"):
+        dataset(source, Random(source), EVAL, 4, num_input_pipelines=2)
+    with pytest.raises(ValueError, match="seed=-1"):
+        dataset(source, Random(source), EVAL, 4, seed=-1)

@@ -134,3 +134,11 @@ def test_json_round_trip():
 def test_bad_fields_are_refused(arguments, message):
     with pytest.raises(ValueError, match=f"Received: {message}"):
         pp.RandomErasing(**arguments)
+
+
+def test_a_rectangle_is_drawn_again_until_it_fits():
+    image = np.full((40, 80, 3), 50, np.uint8)
+    erase = mapper(pp.RandomErasing(1.0, (0.5, 0.5), (0.2, 5.0), 0), image)
+    areas = [(erase(f"{index}") != image).all(-1).mean() for index in range(100)]
+    # One draw in 2.3 fits; cut to the image, the others would lose area.
+    assert sum(0.48 < area < 0.52 for area in areas) >= 95

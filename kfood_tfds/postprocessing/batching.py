@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -13,31 +11,11 @@ from kfood_tfds.postprocessing import outputs
 from kfood_tfds.postprocessing.decoding import IMAGE
 from kfood_tfds.postprocessing.ops import Example, require
 from kfood_tfds.postprocessing.options import BatchOptions
+from kfood_tfds.postprocessing.order import Order, Stream, plain, stream
 from kfood_tfds.postprocessing.plan import Plan
 
 _PEEK = 64
 _READY_BATCHES = 2
-
-
-@dataclasses.dataclass(frozen=True)
-class Order:
-    """Which examples come when.
-
-    Attributes:
-        seed: Seed of the run.
-        buffer: Records that are mixed at a time; 0 keeps the data set's order.
-        epochs: Number of epochs in one long data set; None for one epoch an iteration.
-        start_step: Steps to leave out at the beginning.
-        start_example: Examples, over all workers, to leave out at the beginning.
-        repeatable: Whether all epochs are the same.
-    """
-
-    seed: int
-    buffer: int
-    epochs: int | None = None
-    start_step: int = 0
-    start_example: int = 0
-    repeatable: bool = False
 
 
 def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
@@ -54,22 +32,55 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     plan = Plan(count, options.batch_size, options.drop_remainder, workers, worker)
     order = _order(pipeline, ds, options, count)
     warn_if_unordered(ds, order, workers)
+    first = next(iter(ds.take(1)))
+    ordered = stream(ds, first, plan, order)
     calls = options.num_parallel_calls or tf.data.AUTOTUNE
-    # Without a remainder the batch axis has a static size too.
+    # Without a remainder nothing is filled up, and the batch axis has a static size.
     even = options.drop_remainder or not count % (options.batch_size * workers)
 
-    def finish(records: Any, epoch: Any, size: int) -> Any:
-        def one(example: Example) -> Example:
-            kept = columns.before(example)
-            done = pipeline.on_example(example, options.seed, epoch)
-            return columns.kept(done | kept, pipeline.batch_ops)
+    def one(example: Example, mark: tuple[Any, Any]) -> tuple[Example, Any]:
+        epoch, counts = mark
+        kept = columns.before(example)
+        done = pipeline.on_example(example, options.seed, epoch)
+        return columns.kept(done | kept, pipeline.batch_ops), counts
 
-        # One map for everything: each image stays in one core's cache from decoding to scaling.
-        examples = records.map(one, num_parallel_calls=calls, deterministic=True)
-        batches = examples.batch(size, drop_remainder=even)
-        return batches.map(lambda batch: columns.after(pipeline.on_batch(batch)))
+    def together(batch: Example, counts: Any) -> tuple[Any, ...]:
+        if not (even and not options.start_example):
+            number = tf.reduce_sum(tf.cast(counts, tf.int32))
+            batch = {key: value[:number] for key, value in batch.items()}
+        return columns.after(pipeline.on_batch(batch))
 
-    return ordered_batches(ds, plan, order, finish)
+    # One map for everything: each image stays in one core's cache from decoding to scaling.
+    examples = ordered.items.map(plain(one), num_parallel_calls=calls, deterministic=True)
+    batches = examples.batch(options.batch_size, drop_remainder=True).map(plain(together))
+    return _counted(_ready(batches, ordered.steps), ordered)
+
+
+def _ready(batches: Any, steps: int) -> Any:
+    options = tf.data.Options()
+    options.deterministic = True
+    # A buffer behind the counter would count batches that nobody has taken yet.
+    options.experimental_optimization.inject_prefetch = False
+    batches = batches.apply(tf.data.experimental.assert_cardinality(steps))
+    return batches.with_options(options).prefetch(_READY_BATCHES)
+
+
+def _counted(batches: Any, ordered: Stream) -> Any:
+    """Moves the position on when the last batch is taken."""
+    position, steps = ordered.position, ordered.steps
+    if position is None:
+        return batches
+
+    def count(index: Any, batch: Any) -> Any:
+        # Only a whole iteration counts: Keras takes one batch of a first one to learn the shapes.
+        last = tf.cast(index == steps - 1, tf.int64)
+        with tf.control_dependencies([position.assign_add(last * steps)]):
+            return tf.nest.map_structure(tf.identity, batch)
+
+    batches = batches.enumerate().map(plain(count))
+    # The data set refers to the variable without owning it.
+    batches.position = position
+    return batches
 
 
 def _order(pipeline: Any, ds: Any, options: BatchOptions, count: int) -> Order:
@@ -137,114 +148,3 @@ def warn_if_unordered(ds: Any, order: Order, workers: int) -> None:
             f"num_input_pipelines={workers}"
         )
     warnings.warn(f"Batches will not be the same in every run: {remedy}.", stacklevel=4)
-
-
-def ordered_batches(
-    records: Any, plan: Plan, order: Order, finish: Callable[[Any, Any, int], Any]
-) -> Any:
-    """Returns the data set of batches.
-
-    Args:
-        records: Examples, one by one, of known number.
-        plan: The batches of an epoch.
-        order: Order and number of the epochs.
-        finish: Makes batches: (records, epoch, size) -> data set of batches of that size.
-
-    Raises:
-        ValueError: If the start lies beyond the last epoch.
-    """
-
-    def epoch_batches(epoch: Any, step: Any, plan: Plan, offset: int = 0) -> Any:
-        own = _own_records(_mixed(records, order, epoch), plan, offset)
-        done = tf.minimum(step, plan.full) * plan.batch_size
-        if len(plan.tail) < 2:
-            return finish(own.skip(done), epoch, plan.batch_size)
-        full = plan.full * plan.batch_size
-        first = finish(own.take(full).skip(done), epoch, plan.batch_size)
-        after = tf.where(step > plan.full, plan.tail[0], 0)
-        rest = finish(own.skip(tf.cast(full + after, tf.int64)), epoch, plan.tail[0])
-        return first.concatenate(rest)
-
-    if order.start_example:
-        return _from_example(plan, order, epoch_batches)
-    if order.epochs is None and not (order.repeatable and order.start_step % plan.steps == 0):
-        return _endless(plan, order, epoch_batches)
-    total = (order.epochs or order.start_step // plan.steps + 1) * plan.steps
-    _check_start(order.start_step, total, "step")
-    epoch, step = divmod(order.start_step, plan.steps)
-    epochs = tf.data.Dataset.range(epoch, total // plan.steps)
-    ds = epochs.flat_map(
-        lambda at: epoch_batches(at, tf.where(at == epoch, tf.constant(step, tf.int64), 0), plan)
-    )
-    return _ready(ds, total - order.start_step)
-
-
-def _from_example(plan: Plan, order: Order, epoch_batches: Callable[..., Any]) -> Any:
-    epochs = order.epochs or 1
-    _check_start(order.start_example, epochs * plan.examples, "example")
-    epoch, offset = divmod(order.start_example, plan.examples)
-    rest = dataclasses.replace(plan, examples=plan.examples - offset)
-    zero = tf.constant(0, tf.int64)
-    this = tf.data.Dataset.range(epoch, epoch + 1)
-    first = this.flat_map(lambda at: epoch_batches(at, zero, rest, offset))
-    later = tf.data.Dataset.range(epoch + 1, epochs)
-    ds = first.concatenate(later.flat_map(lambda at: epoch_batches(at, zero, plan)))
-    return _ready(ds, rest.steps + (epochs - epoch - 1) * plan.steps)
-
-
-def _endless(plan: Plan, order: Order, epoch_batches: Callable[..., Any]) -> Any:
-    """Returns one epoch's steps, those after the last whole iteration's each time."""
-    with tf.device("CPU:0"):
-        position = tf.Variable(order.start_step, dtype=tf.int64, trainable=False)
-
-    def epoch_after(index: Any) -> Any:
-        now = position.read_value()
-        step = tf.where(index == 0, now % plan.steps, tf.zeros([], tf.int64))
-        return epoch_batches(now // plan.steps + index, step, plan)
-
-    def counted(index: Any, batch: Any) -> Any:
-        # Only a whole iteration counts: Keras takes one batch of a first one to learn the shapes.
-        last = tf.cast(index == plan.steps - 1, tf.int64)
-        with tf.control_dependencies([position.assign_add(last * plan.steps)]):
-            return tf.nest.map_structure(tf.identity, batch)
-
-    ds = _ready(tf.data.Dataset.range(2).flat_map(epoch_after).take(plan.steps), plan.steps)
-    ds = ds.enumerate().map(counted)
-    options = tf.data.Options()
-    # A buffer behind the counter would count batches that nobody has taken yet.
-    options.experimental_optimization.inject_prefetch = False
-    ds = ds.with_options(options)
-    # The data set refers to the variable without owning it.
-    ds.position = position
-    return ds
-
-
-def _ready(ds: Any, steps: int) -> Any:
-    options = tf.data.Options()
-    options.deterministic = True
-    options.experimental_optimization.inject_prefetch = False
-    ds = ds.apply(tf.data.experimental.assert_cardinality(steps))
-    return ds.with_options(options).prefetch(_READY_BATCHES)
-
-
-def _mixed(records: Any, order: Order, epoch: Any) -> Any:
-    if not order.buffer:
-        return records
-    # Inside flat_map this is the seed of the function's own graph, in place of the global one.
-    tf.random.set_seed(order.seed + 1)
-    return records.shuffle(order.buffer, seed=epoch, reshuffle_each_iteration=False)
-
-
-def _own_records(records: Any, plan: Plan, offset: int) -> Any:
-    records = records.skip(offset) if offset else records
-    if plan.workers > 1:
-        records = records.shard(plan.workers, plan.worker)
-    return records.take(plan.own) if plan.drop_remainder else records
-
-
-def _check_start(start: int, total: int, what: str) -> None:
-    if start >= total:
-        raise ValueError(
-            f"start_{what} must be below the number of {what}s of all epochs, {total}. "
-            f"Received: start_{what}={start}"
-        )

@@ -35,8 +35,8 @@ def load_sample(data_dir: str) -> tuple[tf.data.Dataset, tf.data.Dataset, tfds.c
     return train, validation, info
 
 
-def make_model(num_classes: int) -> keras.Model:
-    """Returns a CNN of some 100,000 weights."""
+def make_model(num_classes: int, steps: int) -> keras.Model:
+    """Returns a CNN of some 100,000 weights, to be trained for so many steps."""
     layers: list[Any] = [keras.Input((SIZE, SIZE, 3))]
     for filters in (32, 64, 96):
         layers += [
@@ -51,7 +51,7 @@ def make_model(num_classes: int) -> keras.Model:
     ]
     model = keras.Sequential(layers)
     model.compile(
-        optimizer=keras.optimizers.Adam(2e-3),
+        optimizer=keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3, steps)),
         loss="categorical_crossentropy",
         metrics=["accuracy"],
     )
@@ -93,7 +93,7 @@ def main() -> None:
     pipeline = pp.train_pipeline(SIZE)
     train = pipeline.batches(train_ds, batch_size=BATCH_SIZE, seed=0)
     validation = pp.eval_pipeline(SIZE).batches(val_ds, batch_size=BATCH_SIZE)
-    model = make_model(info.features["label"].num_classes)
+    model = make_model(info.features["label"].num_classes, args.epochs * len(train))
     history = model.fit(
         train, validation_data=validation, epochs=args.epochs, shuffle=False, verbose=2
     )

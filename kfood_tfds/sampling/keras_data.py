@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kfood_tfds.sampling.index_samplers import IndexSampler, Indices, Sequential
+from kfood_tfds.sampling.index_samplers import IndexSampler, Indices
 from kfood_tfds.sampling.resampling import marked_ids
 
-_READ_AT_ONCE = 32
 _PARALLEL_READS = 2
+_READY_BATCHES = 2
 _OPTIONS = ("labels", "sample_weights", "with_ids", "num_parallel_calls")
 
 
@@ -64,68 +63,103 @@ def dataset(
 def _batches(source: Any, sampler: IndexSampler, pipeline: Any, options: Any) -> Any:
     import tensorflow as tf
 
-    from kfood_tfds.postprocessing import batching, outputs
+    from kfood_tfds.postprocessing import outputs
     from kfood_tfds.postprocessing.plan import Plan
 
     weights = outputs.weights(options.sample_weights)
     columns = outputs.Columns(options.labels, weights, options.with_ids)
     plan = Plan(len(sampler), options.batch_size, options.drop_remainder)
-    order = batching.Order(
-        seed=options.seed,
-        buffer=0,
-        epochs=options.epochs,
-        start_step=options.start_step,
-        repeatable=isinstance(sampler, Sequential) and not pipeline.random,
-    )
-    reader = _Reader(source, sampler)
-    finisher = _Finisher(source.info.features, reader, pipeline, columns, options, sampler.epoch)
-    # The order is one of positions; what stands there depends on the epoch.
-    positions = tf.data.Dataset.range(len(sampler))
-    return batching.ordered_batches(positions, plan, order, finisher)
+    maker = _BatchMaker(source, sampler, pipeline, columns, options, plan.steps)
+    if options.epochs is not None:
+        total = options.epochs * plan.steps
+        if options.start_step >= total:
+            raise ValueError(
+                f"start_step must be below the number of steps of all epochs, {total}. "
+                f"Received: start_step={options.start_step}"
+            )
+        return _ready(maker(tf.data.Dataset.range(options.start_step, total)))
+    with tf.device("CPU:0"):
+        done = tf.Variable(options.start_step, dtype=tf.int64, trainable=False)
+    steps = tf.data.Dataset.range(plan.steps).map(lambda step: step + done.read_value())
+    return _counted(_ready(maker(steps)), done, plan.steps)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Finisher:
-    """Makes batches of positions in an epoch's order."""
+def _ready(batches: Any) -> Any:
+    import tensorflow as tf
 
-    features: Any
-    reader: _Reader
-    pipeline: Any
-    columns: Any
-    options: Any
-    first_epoch: int
+    options = tf.data.Options()
+    options.deterministic = True
+    # A buffer behind the counter would count batches that nobody has taken yet.
+    options.experimental_optimization.inject_prefetch = False
+    return batches.with_options(options).prefetch(_READY_BATCHES)
 
-    def __call__(self, positions: Any, epoch: Any, size: int) -> Any:
+
+def _counted(batches: Any, done: Any, steps: int) -> Any:
+    """Goes on to the next epoch when the last batch is taken, as ``Pipeline.batches`` does."""
+    import tensorflow as tf
+
+    def count(step: Any, batch: Any) -> Any:
+        last = tf.cast(step == steps - 1, tf.int64)
+        with tf.control_dependencies([done.assign_add(last * steps)]):
+            return tf.nest.map_structure(tf.identity, batch)
+
+    result = batches.enumerate().map(count)
+    # The data set refers to the variable without owning it.
+    result.position = done
+    return result
+
+
+class _BatchMaker:
+    """Makes batches of the numbers of steps, counted from the first epoch on."""
+
+    def __init__(
+        self,
+        source: Any,
+        sampler: IndexSampler,
+        pipeline: Any,
+        columns: Any,
+        options: Any,
+        steps: int,
+    ) -> None:
+        self._features = source.info.features
+        self._reader = _Reader(source, sampler, steps, options.batch_size)
+        self._pipeline, self._columns, self._options = pipeline, columns, options
+        self._even = options.drop_remainder or not len(sampler) % options.batch_size
+
+    def __call__(self, steps: Any) -> Any:
         import tensorflow as tf
 
-        number = tf.cast(epoch, tf.int64) + self.first_epoch
-        calls = self.options.num_parallel_calls or tf.data.AUTOTUNE
-        # Without a remainder the batch axis has a static size too.
-        even = self.options.drop_remainder or not self.reader.length % self.options.batch_size
-        records = positions.batch(_READ_AT_ONCE).map(
-            lambda chunk: self._read(chunk, number), _PARALLEL_READS, deterministic=True
-        )
-        examples = records.unbatch().map(
-            lambda record, place: self._one(record, place, number), calls, deterministic=True
-        )
-        batches = examples.batch(size, drop_remainder=even)
-        return batches.map(lambda batch: self.columns.after(self.pipeline.on_batch(batch)))
+        calls = self._options.num_parallel_calls or tf.data.AUTOTUNE
+        number = int(steps.cardinality())
+        records = steps.map(self._read, _PARALLEL_READS, deterministic=True).unbatch()
+        examples = records.map(self._one, calls, deterministic=True)
+        batches = examples.batch(self._options.batch_size, drop_remainder=True).map(self._together)
+        return batches.apply(tf.data.experimental.assert_cardinality(number))
 
-    def _read(self, chunk: Any, epoch: Any) -> tuple[Any, Any]:
+    def _read(self, step: Any) -> tuple[Any, ...]:
         import tensorflow as tf
 
-        kinds = (tf.string, tf.int64)
-        records, places = tf.numpy_function(self.reader, [epoch, chunk], kinds, stateful=False)
-        return tf.ensure_shape(records, [None]), tf.ensure_shape(places, [None])
+        kinds = (tf.string, tf.int64, tf.int64, tf.bool)
+        columns = tf.numpy_function(self._reader, [step], kinds, stateful=False)
+        size = self._options.batch_size
+        return tuple(tf.ensure_shape(column, [size]) for column in columns)
 
-    def _one(self, record: Any, place: Any, epoch: Any) -> dict[str, Any]:
+    def _one(self, record: Any, place: Any, epoch: Any, counts: Any) -> tuple[Any, Any]:
         from kfood_tfds.postprocessing import SKIP_DECODING
 
-        example = self.features.deserialize_example(record, decoders=SKIP_DECODING)
+        example = self._features.deserialize_example(record, decoders=SKIP_DECODING)
         example["id"] = marked_ids(example["id"], place)
-        kept = self.columns.before(example)
-        done = self.pipeline.on_example(example, self.options.seed, epoch)
-        made: dict[str, Any] = self.columns.kept(done | kept, self.pipeline.batch_ops)
+        kept = self._columns.before(example)
+        done = self._pipeline.on_example(example, self._options.seed, epoch)
+        return self._columns.kept(done | kept, self._pipeline.batch_ops), counts
+
+    def _together(self, batch: dict[str, Any], counts: Any) -> tuple[Any, ...]:
+        import tensorflow as tf
+
+        if not self._even:
+            number = tf.reduce_sum(tf.cast(counts, tf.int32))
+            batch = {key: value[:number] for key, value in batch.items()}
+        made: tuple[Any, ...] = self._columns.after(self._pipeline.on_batch(batch))
         return made
 
 
@@ -159,19 +193,27 @@ def epoch_places(indices: Indices) -> Indices:
 
 
 class _Reader:
-    """Reads the records at positions of an epoch's order."""
+    """Reads the records of a step: an epoch's last ones filled up to a whole batch."""
 
-    def __init__(self, source: Any, sampler: IndexSampler) -> None:
-        self.length = len(sampler)
-        self._source = source
+    def __init__(self, source: Any, sampler: IndexSampler, steps: int, size: int) -> None:
+        self._source, self._steps, self._size = source, steps, size
+        self._first_epoch = sampler.epoch
         # Two, because reading ahead begins the next epoch before the last one is done.
         self._order = functools.lru_cache(maxsize=2)(
             lambda epoch: (indices := sampler.indices(epoch), epoch_places(indices))
         )
 
     def __call__(
-        self, epoch: NDArray[np.int64], positions: NDArray[np.int64]
-    ) -> tuple[NDArray[Any], Indices]:
-        indices, places = self._order(int(epoch))
+        self, step: NDArray[np.int64]
+    ) -> tuple[NDArray[Any], Indices, Indices, NDArray[np.bool_]]:
+        """Returns records, earlier occurrences, epoch and whether each one counts, [size] each."""
+        passed, place = divmod(int(step), self._steps)
+        indices, places = self._order(self._first_epoch + passed)
+        positions = np.arange(place * self._size, (place + 1) * self._size)
+        counts = positions < len(indices)
+        positions = positions[counts]
+        fill = self._size - len(positions)
         records = self._source.records(indices[positions])
-        return np.asarray(records, dtype=object), places[positions]
+        filled = np.asarray([*records, *[records[-1]] * fill], dtype=object)
+        epochs = np.full(self._size, self._first_epoch + passed, np.int64)
+        return filled, np.pad(places[positions], (0, fill)), epochs, counts

@@ -155,21 +155,19 @@ def adjust_color(
         return image
     pixels = tf.cast(image, tf.float32)
     factor = tf.constant(1.0) if brightness is None else brightness
-    offset = tf.constant(0.5 if image.dtype == tf.uint8 else 0.0)
+    offset = tf.constant(0.0)
     if contrast is not None:
         bright, factor = factor, factor * contrast
-        offset += (bright - factor) * mean_grey(pixels)
+        offset = (bright - factor) * mean_grey(pixels)
     turned = saturation is not None or hue is not None
     if turned:
         factor = color_matrix(factor, saturation, hue)
     if image.dtype == tf.uint8:
-        factor, offset = _on_grid(factor), _on_grid(offset)
+        factor, offset = _on_grid(factor), _on_grid(offset) + 0.5
     flat = tf.reshape(pixels, [-1, 3])
     result = (tf.matmul(flat, factor) if turned else flat * factor) + offset
-    # The raw op is one pass; tf.clip_by_value is two.
-    result = tf.raw_ops.ClipByValue(t=result, clip_value_min=0.0, clip_value_max=_WHITE)
-    result = tf.cast(tf.reshape(result, tf.shape(image)), image.dtype)
-    return tf.ensure_shape(result, image.shape)
+    result = tf.clip_by_value(result, 0.0, _WHITE)
+    return tf.cast(tf.reshape(result, tf.shape(image)), image.dtype)
 
 
 def _on_grid(values: Any) -> Any:
@@ -184,9 +182,9 @@ def mean_grey(image: Any) -> Any:
     """Returns the mean grey value of float32[h, w, 3], a scalar."""
     size = tf.shape(image)
     # A product with one column runs in one thread, so that their number changes no sum's order.
-    luma = tf.tile(tf.constant(LUMA, tf.float32, [3, 1]), [size[1], 1])
-    rows = tf.matmul(tf.reshape(image, [size[0], -1]), luma)
-    return tf.reduce_sum(rows) / tf.cast(size[0] * size[1], tf.float32)
+    weights = tf.constant(LUMA, tf.float32, [3, 1]) / tf.cast(size[0] * size[1], tf.float32)
+    columns = tf.tile(weights, [size[1], 1])
+    return tf.reduce_sum(tf.matmul(tf.reshape(image, [size[0], -1]), columns))
 
 
 def color_matrix(scale: Any, saturation: Any = None, hue: Any = None) -> Any:

@@ -59,8 +59,7 @@ def check_fill(name: str, value: Any) -> None:
 
 def uniform(seed: Any, shape: list[Any], low: Any = 0.0, high: Any = 1.0) -> Any:
     """Returns float32 draws from low..high, the same on every device."""
-    unit = tf.random.stateless_uniform(shape, seed, alg="philox")
-    return low + unit * (high - low)
+    return tf.random.stateless_uniform(shape, seed, low, high, alg="philox")
 
 
 def log_uniform(unit: Any, bounds: tuple[float, float]) -> Any:

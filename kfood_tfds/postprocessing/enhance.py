@@ -99,8 +99,7 @@ def _blend(degenerate: Any, pixels: Any, factor: Any) -> Any:
 
 def _bytes(pixels: Any) -> Any:
     """Returns uint8, the fraction cut off."""
-    clipped = tf.raw_ops.ClipByValue(t=pixels, clip_value_min=0.0, clip_value_max=255.0)
-    return tf.cast(clipped, tf.uint8)
+    return tf.cast(tf.clip_by_value(pixels, 0.0, 255.0), tf.uint8)
 
 
 def _channels(image: Any, reduce: Any) -> Any:

@@ -71,6 +71,9 @@ class Builder(tfds.core.GeneratorBasedBuilder):
             super().download_and_prepare(**kwargs)
             return
         with guards.exclusive_build(self.data_path, self._cache_dir, self.config.name):
+            if self.is_prepared():  # By another process, while this one waited.
+                self.info.read_from_directory(self.data_path)
+                return
             super().download_and_prepare(**kwargs)
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager) -> dict[str, Any]:

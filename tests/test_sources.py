@@ -219,6 +219,7 @@ def test_missing_data_set_split_and_form_are_named(data_dir: str, tmp_path: Path
         sources.random_access("small", "train", data_dir, image="raw")
 
 
+@pytest.mark.slow
 def test_torch_loader_with_spawned_workers_gives_every_id_once(
     source: sources.RandomAccess,
 ) -> None:

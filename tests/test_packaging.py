@@ -119,9 +119,7 @@ def test_wheel_holds_every_module_and_data_file(wheel: Path) -> None:
     assert "License-Expression: Apache-2.0" in text or "License: Apache-2.0" in text
 
 
-def test_sdist_holds_documentation_tests_and_data_files(
-    source: Path, tmp_path: Path
-) -> None:
+def test_sdist_holds_documentation_tests_and_data_files(source: Path, tmp_path: Path) -> None:
     path = _built("sdist", source, tmp_path)
     with tarfile.open(path) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
@@ -180,7 +178,9 @@ def test_wheel_draws_and_inspects_an_archive(installed: Path, tmp_path: Path) ->
     subprocess.run(
         [*run, "sample", "kfood.zip", "--classes=2", "--per-class=3"], cwd=tmp_path, check=True
     )
-    subprocess.run([*run, "inspect", "kfood.zip", "--out=look", "--quiet"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [*run, "inspect", "kfood.zip", "--out=look", "--quiet"], cwd=tmp_path, check=True
+    )
     page = (tmp_path / "look" / "report.html").read_text(encoding="utf-8")
     style = (ROOT / "kfood_tfds" / "templates" / "report.css").read_text(encoding="utf-8")
     assert style.split("{")[0].strip() in page

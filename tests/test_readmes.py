@@ -38,10 +38,14 @@ READMES = ("README.md", "README.ko.md")
 PORTAL = ("curl", "chmod", "./aihubshell")
 # `inspect` says by 1 that files were left out, and the drawn archive has such files.
 EXIT_CODES = {"kfood-tfds inspect": (1,)}
+# Messages that TFDS gives.
+FOREIGN = ("… does not exist or is empty", "Dataset kfood not found")
 # Where a README's program speaks of them, they have to be there.
 OPTIONAL = ("torch",)
 
-_FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S)
+_FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>\w+)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S
+)
 _LINK = re.compile(r"\]\((?!https?://|#)(?P<target>[^)#]+)")
 
 
@@ -206,11 +210,11 @@ def test_quoted_messages_are_ones_the_package_gives(readme: str) -> None:
         for path in sorted((ROOT / "kfood_tfds").rglob("*.py"))
     )
     text = (ROOT / readme).read_text(encoding="utf-8")
-    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `…")]
-    quoted = [q for row in rows for q in re.findall(r"`([^`]+)`", row)]
-    assert quoted
-    foreign = "does not exist or is empty"  # TFDS's own.
-    pieces = [p.strip() for q in quoted if foreign not in q for p in q.split("…")]
+    symptoms = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
+    messages = [found[1] for s in symptoms if (found := re.fullmatch(r"`([^`]* [^`]*)`", s))]
+    own = [message for message in messages if not message.startswith(FOREIGN)]
+    assert len(own) >= 7
+    pieces = [piece.strip() for message in own for piece in message.split("…")]
     assert [piece for piece in pieces if piece not in sources] == []
 
 

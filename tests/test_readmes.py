@@ -1,4 +1,4 @@
-"""Runs what the READMEs tell people to type, as it stands there.
+"""Runs what the READMEs tell people to type, as it stands there; checks what all pages name.
 
 Fenced blocks are taken from the markdown. They run in a scratch folder in which ``DIR`` is a folder
 with a drawn archive, ``photo.jpg`` a drawn photo and ``experiment.json`` the README's JSON block;
@@ -35,6 +35,7 @@ from kfood_tfds.raw.sample import SampleSpec, write_sample
 
 ROOT = Path(__file__).parents[1]
 READMES = ("README.md", "README.ko.md")
+PAGES = (*READMES, "CONTRIBUTING.md", "docs/raw_data.md")
 PORTAL = ("curl", "chmod", "./aihubshell")
 # `inspect` says by 1 that files were left out, and the drawn archive has such files.
 EXIT_CODES = {"kfood-tfds inspect": (1,)}
@@ -188,12 +189,22 @@ def test_lines_for_the_portal_name_the_archive(readme: str) -> None:
     assert (options["-mode"], options["-datasetkey"], options["-filekey"]) == ("d", "79", "50036")
 
 
-@pytest.mark.parametrize("readme", READMES)
-def test_links_lead_somewhere(readme: str) -> None:
-    text = (ROOT / readme).read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    folder = (ROOT / page).parent
     targets = {found["target"] for found in _LINK.finditer(text)}
-    assert "docs/sample.png" in targets
-    assert [target for target in sorted(targets) if not (ROOT / target).exists()] == []
+    assert targets
+    assert [target for target in sorted(targets) if not (folder / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "docs/raw_data.md", "CONTRIBUTING.md"])
+def test_files_named_in_the_documentation_are_there(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:\w+/)+\w+\.(?:py|csv|json|md))`", text))
+    places = (ROOT, ROOT / "kfood_tfds", ROOT / "kfood_tfds" / "kfood")
+    assert named
+    assert [n for n in sorted(named) if not any((p / n).exists() for p in places)] == []
 
 
 @pytest.mark.parametrize("readme", READMES)

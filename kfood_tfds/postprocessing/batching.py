@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -11,7 +13,7 @@ from kfood_tfds.postprocessing import outputs
 from kfood_tfds.postprocessing.decoding import IMAGE
 from kfood_tfds.postprocessing.ops import Example, require
 from kfood_tfds.postprocessing.options import BatchOptions
-from kfood_tfds.postprocessing.order import Order, Stream, plain, stream
+from kfood_tfds.postprocessing.order import Order, Stream, batched, padded, plain, stream
 from kfood_tfds.postprocessing.plan import Plan
 
 _PEEK = 64
@@ -33,7 +35,7 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     order = _order(pipeline, ds, options, count)
     warn_if_unordered(ds, order, workers)
     first = next(iter(ds.take(1)))
-    ordered = stream(ds, first, plan, order)
+    ordered = stream(ds, plan, order, functools.partial(padded, filler=first), options.batch_size)
     calls = options.num_parallel_calls or tf.data.AUTOTUNE
     # Without a remainder nothing is filled up, and the batch axis has a static size.
     even = options.drop_remainder or not count % (options.batch_size * workers)
@@ -54,6 +56,24 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     examples = ordered.items.map(plain(one), num_parallel_calls=calls, deterministic=True)
     batches = examples.batch(options.batch_size, drop_remainder=True).map(plain(together))
     return _counted(_ready(batches, ordered.steps), ordered)
+
+
+def ordered_batches(
+    records: Any, plan: Plan, order: Order, finish: Callable[[Any, Any, int], Any]
+) -> Any:
+    """Returns the data set of batches for records of another kind, such as positions.
+
+    Args:
+        records: Records, one by one, of known number.
+        plan: The batches of an epoch.
+        order: Order and number of the epochs.
+        finish: Makes batches: (records, epoch, size) -> data set of batches of that size.
+
+    Raises:
+        ValueError: If the start lies beyond the last epoch.
+    """
+    ordered = stream(records, plan, order, functools.partial(batched, finish=finish), 1)
+    return _counted(_ready(ordered.items, ordered.steps), ordered)
 
 
 def _ready(batches: Any, steps: int) -> Any:

@@ -1,4 +1,4 @@
-"""The examples of all epochs in a row, padded so that no batch spans two epochs."""
+"""The examples of all epochs in a row, so that no batch spans two epochs."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Stream:
     """Examples in their order.
 
     Attributes:
-        items: Data set of (example, (epoch, whether it counts)), a whole number of batches.
-        steps: How many batches they make.
+        items: Data set of what the epochs consist of.
+        steps: Number of steps.
         position: Variable with the number of steps done before; None if the stream has a fixed
             beginning.
     """
@@ -51,29 +51,29 @@ class Stream:
     position: Any = None
 
 
-def stream(records: Any, filler: Any, plan: Plan, order: Order) -> Stream:
+def stream(
+    records: Any, plan: Plan, order: Order, of_epoch: Callable[..., Any], per_step: int
+) -> Stream:
     """Puts the records in order.
 
     Args:
         records: Examples, one by one, of known number.
-        filler: An example to fill batches up with.
         plan: The batches of an epoch.
         order: Order and number of the epochs.
+        of_epoch: (a worker's records in their order, epoch, step to begin with, plan) -> data set.
+        per_step: Number of items of those data sets that make a step.
 
     Raises:
         ValueError: If the start lies beyond the last epoch.
     """
 
     def epoch_items(epoch: Any, step: Any, plan: Plan = plan, offset: int = 0) -> Any:
-        own = _own(_mixed(records, order, epoch), plan, offset)
-        counted = _marked(own, epoch, True)
-        fill = _marked(tf.data.Dataset.from_tensors(filler).repeat(), epoch, False)
-        return _padded(counted, fill, plan, step)
+        return of_epoch(_own(_mixed(records, order, epoch), plan, offset), epoch, step, plan)
 
     if order.start_example:
         return _from_example(plan, order, epoch_items)
     if order.epochs is None and not (order.repeatable and order.start_step % plan.steps == 0):
-        return _endless(plan, order, epoch_items)
+        return _endless(plan, order, epoch_items, per_step)
     total = (order.epochs or order.start_step // plan.steps + 1) * plan.steps
     _check_start(order.start_step, total, "step")
     first, step = divmod(order.start_step, plan.steps)
@@ -100,7 +100,7 @@ def _from_example(plan: Plan, order: Order, epoch_items: Callable[..., Any]) -> 
     return Stream(items, rest.steps + (epochs - epoch - 1) * plan.steps)
 
 
-def _endless(plan: Plan, order: Order, epoch_items: Callable[..., Any]) -> Stream:
+def _endless(plan: Plan, order: Order, epoch_items: Callable[..., Any], per_step: int) -> Stream:
     """Returns one epoch's steps, counted from the position."""
     with tf.device("CPU:0"):
         position = tf.Variable(order.start_step, dtype=tf.int64, trainable=False)
@@ -111,7 +111,7 @@ def _endless(plan: Plan, order: Order, epoch_items: Callable[..., Any]) -> Strea
         return epoch_items(now // plan.steps + index, step)
 
     items = tf.data.Dataset.range(2).flat_map(plain(epoch_after))
-    return Stream(items.take(plan.steps * plan.batch_size), plan.steps, position)
+    return Stream(items.take(plan.steps * per_step), plan.steps, position)
 
 
 def _mixed(records: Any, order: Order, epoch: Any) -> Any:
@@ -134,19 +134,54 @@ def _marked(records: Any, epoch: Any, counts: bool) -> Any:
     return tf.data.Dataset.zip(records, mark)
 
 
-def _padded(records: Any, fill: Any, plan: Plan, step: Any) -> Any:
-    """Returns a worker's records of one epoch from a step on, each batch filled up."""
+def padded(records: Any, epoch: Any, step: Any, plan: Plan, filler: Any) -> Any:
+    """Returns a worker's records of an epoch from a step on, each batch filled up.
+
+    Args:
+        records: The worker's examples in their order.
+        epoch: Number of the epoch.
+        step: Steps to leave out.
+        plan: The batches.
+        filler: An example to fill up with.
+
+    Returns:
+        Data set of (example, (epoch, whether the example counts)).
+    """
+    counted = _marked(records, epoch, True)
+    fill = _marked(tf.data.Dataset.from_tensors(filler).repeat(), epoch, False)
     size, full = plan.batch_size, plan.full * plan.batch_size
     if not plan.tail:
-        return records.skip(step * size)
+        return counted.skip(step * size)
     if len(plan.tail) == 1:
-        return records.skip(step * size).concatenate(fill.take(size - plan.tail[0]))
+        return counted.skip(step * size).concatenate(fill.take(size - plan.tail[0]))
     first, second = plan.tail
-    late = step > plan.full
-    before = records.take(full + first).skip(tf.where(late, full + first, step * size))
-    before = before.concatenate(fill.take(tf.where(late, tf.constant(0, tf.int64), size - first)))
-    after = records.skip(full + first).concatenate(fill.take(size - second))
+    late, zero = step > plan.full, tf.constant(0, tf.int64)
+    done = tf.where(late, zero + full + first, step * size)
+    before = counted.take(full + first).skip(done)
+    before = before.concatenate(fill.take(tf.where(late, zero, zero + size - first)))
+    after = counted.skip(full + first).concatenate(fill.take(size - second))
     return before.concatenate(after)
+
+
+def batched(
+    records: Any, epoch: Any, step: Any, plan: Plan, finish: Callable[[Any, Any, int], Any]
+) -> Any:
+    """Returns a worker's batches of an epoch from a step on.
+
+    Args:
+        records: The worker's examples in their order.
+        epoch: Number of the epoch.
+        step: Steps to leave out.
+        plan: The batches.
+        finish: Makes batches: (records, epoch, size) -> data set of batches of that size.
+    """
+    size = plan.batch_size
+    if len(plan.tail) < 2:
+        return finish(records.skip(step * size), epoch, size)
+    full, zero = plan.full * size, tf.constant(0, tf.int64)
+    first = finish(records.take(full).skip(tf.minimum(step * size, full)), epoch, size)
+    done = full + tf.where(step > plan.full, zero + plan.tail[0], zero)
+    return first.concatenate(finish(records.skip(done), epoch, plan.tail[0]))
 
 
 def _check_start(start: int, total: int, what: str) -> None:

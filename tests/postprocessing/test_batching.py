@@ -1,0 +1,340 @@
+"""Batches: order, epochs, resumption, workers; every example where it belongs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kfood_tfds import postprocessing as pp
+
+NUMBER = 23
+PLAIN = pp.Pipeline((pp.RandomSquare(), pp.Resize(8)))
+FULL = pp.train_pipeline(16, "resized", augment=(pp.ColorJitter(0.3, 0.3, 0.3, 0.1), pp.MixUp()))
+
+CONTENT = """
+import hashlib, sys
+from kfood_tfds import postprocessing as pp
+pipeline = pp.train_pipeline(16, "resized", augment=(pp.ColorJitter(0.3), pp.MixUp()))
+digest = hashlib.sha256()
+batches = pipeline.batches(pp.fake_examples(23), 5, seed=3, epochs=2, num_parallel_calls=3)
+for images, labels in batches:
+    digest.update(images.numpy().tobytes() + labels.numpy().tobytes())
+print(digest.hexdigest())
+"""
+
+
+@pytest.fixture(name="ds", scope="module")
+def _ds() -> Any:
+    return pp.fake_examples(NUMBER, sides=(16, 40))
+
+
+def ids(batches: Any) -> list[list[str]]:
+    return [[name.decode() for name in batch[-1].numpy()] for batch in batches]
+
+
+def arrays(batches: Any) -> list[np.ndarray]:
+    return [batch[0].numpy() for batch in batches]
+
+
+def same(first: list[np.ndarray], second: list[np.ndarray]) -> bool:
+    return len(first) == len(second) and all(map(np.array_equal, first, second))
+
+
+@pytest.mark.parametrize("batch_size", [1, 5, 23, 40])
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_every_example_once_an_epoch(ds: Any, batch_size: int, shuffle: bool) -> None:
+    batches = PLAIN.batches(ds, batch_size, shuffle=shuffle, with_ids=True)
+    expected = [example["id"].numpy().decode() for example in ds]
+    for _ in range(2):
+        found = ids(batches)
+        assert len(found) == int(batches.cardinality()) == -(-NUMBER // batch_size)
+        assert all(len(batch) == batch_size for batch in found[:-1])
+        flat = sum(found, [])
+        assert sorted(flat) == sorted(expected)
+        assert (flat == expected) == (not shuffle)
+
+
+def test_dropped_remainder_has_static_shapes(ds: Any) -> None:
+    batches = PLAIN.batches(ds, 5, drop_remainder=True, epochs=3, with_ids=True)
+    assert batches.element_spec[0].shape == (5, 8, 8, 3)
+    assert int(batches.cardinality()) == 12
+    found = ids(batches)
+    assert [len(batch) for batch in found] == [5] * 12
+    for epoch in range(3):
+        flat = sum(found[epoch * 4 : epoch * 4 + 4], [])
+        assert len(set(flat)) == 20
+
+
+def test_even_batches_have_static_shapes() -> None:
+    batches = PLAIN.batches(pp.fake_examples(6), 3)
+    assert batches.element_spec[0].shape == (3, 8, 8, 3)
+    assert PLAIN.batches(pp.fake_examples(7), 3).element_spec[0].shape == (None, 8, 8, 3)
+
+
+def test_order_changes_with_epoch_and_seed(ds: Any) -> None:
+    orders = {
+        tuple(sum(ids(PLAIN.batches(ds, 23, seed=seed, epochs=2, with_ids=True))[epoch:][:1], []))
+        for seed in (0, 1, 2)
+        for epoch in (0, 1)
+    }
+    assert len(orders) == 6
+
+
+def test_order_does_not_depend_on_the_global_seed(ds: Any) -> None:
+    results = []
+    for seed in (1, 2):
+        tf.random.set_seed(seed)
+        results.append(ids(PLAIN.batches(ds, 5, with_ids=True)))
+    assert results[0] == results[1]
+
+
+def test_iterations_are_the_epochs_of_one_long_data_set(ds: Any) -> None:
+    long = arrays(FULL.batches(ds, 5, epochs=3))
+    batches = FULL.batches(ds, 5)
+    assert same(sum((arrays(batches) for _ in range(3)), []), long)
+    assert int(FULL.batches(ds, 5, epochs=3).cardinality()) == len(long) == 15
+
+
+def test_epochs_differ_in_order_and_pixels(ds: Any) -> None:
+    batches = PLAIN.batches(ds, 1, with_ids=True)
+    epochs = [{batch[1].numpy()[0]: batch[0].numpy() for batch in batches} for _ in range(2)]
+    changed = sum(not np.array_equal(epochs[0][name], epochs[1][name]) for name in epochs[0])
+    assert changed > NUMBER // 2
+
+
+def test_a_broken_off_iteration_begins_again(ds: Any) -> None:
+    batches, expected = PLAIN.batches(ds, 5), arrays(PLAIN.batches(ds, 5, epochs=2))
+    for taken in (1, 4):
+        assert same(arrays(batches.take(taken)), expected[:taken])
+    assert same(arrays(batches), expected[:5])
+    assert same(arrays(batches), expected[5:])
+
+
+@pytest.mark.parametrize("calls", [1, 8])
+def test_parallelism_changes_nothing(ds: Any, calls: int) -> None:
+    expected = arrays(FULL.batches(ds, 5, epochs=2))
+    assert same(arrays(FULL.batches(ds, 5, epochs=2, num_parallel_calls=calls)), expected)
+
+
+def test_two_processes_give_the_same_pixels() -> None:
+    def run(hash_seed: str) -> str:
+        env = {
+            "PYTHONHASHSEED": hash_seed,
+            "PYTHONPATH": ":".join(sys.path),
+            "CUDA_VISIBLE_DEVICES": "-1",
+        }
+        command = [sys.executable, "-c", CONTENT]
+        return subprocess.run(command, env=env, capture_output=True, check=True).stdout.decode()
+
+    first = run("1")
+    assert len(first.strip()) == 64
+    assert first == run("2")
+
+
+def test_pixels_do_not_depend_on_order(ds: Any) -> None:
+    def by_id(source: Any, shuffle: bool) -> dict[bytes, bytes]:
+        batches = PLAIN.batches(source, 4, shuffle=shuffle, with_ids=True)
+        return {
+            name: image.tobytes()
+            for images, _, names in batches
+            for name, image in zip(names.numpy(), images.numpy(), strict=True)
+        }
+
+    expected = by_id(ds, False)
+    assert by_id(ds, True) == expected
+    assert by_id(ds.take(11).concatenate(ds.skip(11)), True) == expected
+
+
+def test_decoded_and_encoded_examples_give_the_same(ds: Any) -> None:
+    pixels = pp.fake_examples(NUMBER, encoded=False, sides=(16, 40))
+    assert same(arrays(FULL.batches(ds, 5)), arrays(FULL.batches(pixels, 5)))
+
+
+@pytest.mark.parametrize("start", [1, 4, 5, 7, 14])
+def test_resuming_goes_on_as_if_never_stopped(ds: Any, start: int) -> None:
+    expected = arrays(PLAIN.batches(ds, 5, epochs=3))
+    resumed = PLAIN.batches(ds, 5, epochs=3, start_step=start)
+    assert int(resumed.cardinality()) == 15 - start
+    assert same(arrays(resumed), expected[start:])
+
+
+def test_resuming_iterations(ds: Any) -> None:
+    expected = arrays(PLAIN.batches(ds, 5, epochs=4))
+    resumed = PLAIN.batches(ds, 5, start_step=7)
+    assert int(resumed.cardinality()) == 5
+    assert same(arrays(resumed), expected[7:12])
+    assert same(arrays(resumed), expected[12:17])
+
+
+def test_resuming_without_chance(ds: Any) -> None:
+    pipeline = pp.eval_pipeline(8)
+    expected = arrays(pipeline.batches(ds, 5))
+    assert same(arrays(pipeline.batches(ds, 5, start_step=5)), expected)
+    assert same(arrays(pipeline.batches(ds, 5, epochs=2, start_step=3)), expected[3:] + expected)
+
+
+def test_skipped_examples_are_not_decoded() -> None:
+    broken = pp.fake_examples(8).map(
+        lambda example: example | {"image": tf.constant(b"\xff\xd8 no image")}
+    )
+    ds = broken.concatenate(pp.fake_examples(8))
+    pipeline = pp.eval_pipeline(8)
+    assert len(arrays(pipeline.batches(ds, 4, epochs=1, start_step=2))) == 2
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        arrays(pipeline.batches(ds, 4))
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_records_are_skipped_in_seconds() -> None:
+    one = next(iter(pp.fake_examples(1, sides=(100, 100))))
+    ds = tf.data.Dataset.range(100_100).map(
+        lambda index: {**one, "id": tf.strings.as_string(index)}
+    )
+    pipeline = pp.train_pipeline(8)
+    resumed = pipeline.batches(ds, 100, epochs=1, start_step=1000, with_ids=True)
+    # Decoding as many takes about a minute; pytest's own report shows how long this took.
+    (batch,) = ids(resumed)
+    whole = pipeline.batches(ds, 100, epochs=2, start_step=1000, with_ids=True)
+    assert ids(whole.take(1)) == [batch]
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("batch_size", [2, 5, 8])
+@pytest.mark.parametrize("number", [21, 23, 24])
+def test_workers_share_the_examples(workers: int, batch_size: int, number: int) -> None:
+    ds = pp.fake_examples(number, sides=(8, 16))
+    parts = [
+        PLAIN.batches(
+            ds,
+            batch_size,
+            epochs=2,
+            with_ids=True,
+            num_input_pipelines=workers,
+            input_pipeline_id=worker,
+        )
+        for worker in range(workers)
+    ]
+    found = [ids(part) for part in parts]
+    steps = {len(batches) for batches in found}
+    assert steps == {int(parts[0].cardinality())}
+    half = steps.pop() // 2
+    for epoch in (slice(None, half), slice(half, None)):
+        names = Counter(name for batches in found for batch in batches[epoch] for name in batch)
+        assert len(names) == number and set(names.values()) == {1}
+
+
+def test_a_worker_resumes(ds: Any) -> None:
+    def run(**start: int) -> list[np.ndarray]:
+        workers = {"num_input_pipelines": 3, "input_pipeline_id": 1}
+        return arrays(PLAIN.batches(ds, 3, epochs=3, **workers, **start))
+
+    expected = run()
+    for step in range(1, len(expected)):
+        assert same(run(start_step=step), expected[step:])
+
+
+def test_another_number_of_workers_covers_the_rest_once(ds: Any) -> None:
+    def run(workers: int, **start: int) -> list[list[list[str]]]:
+        return [
+            ids(
+                PLAIN.batches(
+                    ds,
+                    2,
+                    epochs=2,
+                    with_ids=True,
+                    num_input_pipelines=workers,
+                    input_pipeline_id=worker,
+                    **start,
+                )
+            )
+            for worker in range(workers)
+        ]
+
+    before = [name for batches in run(2) for batch in batches[:3] for name in batch]
+    # Three steps of two workers with two examples each are twelve.
+    after = [name for batches in run(3, start_example=12) for batch in batches for name in batch]
+    counts = Counter(before + after)
+    assert len(counts) == NUMBER and set(counts.values()) == {2}
+
+
+def test_unknown_and_infinite_lengths_are_refused(ds: Any) -> None:
+    with pytest.raises(ValueError, match="unknown cardinality"):
+        PLAIN.batches(ds.filter(lambda example: True), 4)
+    with pytest.raises(ValueError, match="infinite cardinality"):
+        PLAIN.batches(ds.repeat(), 4)
+    with pytest.raises(ValueError, match="an empty data set"):
+        PLAIN.batches(ds.take(0), 4)
+    kept = ds.filter(lambda example: example["label"] < 4)
+    known = kept.apply(tf.data.experimental.assert_cardinality(4))
+    assert len(arrays(PLAIN.batches(known, 4))) == 1
+
+
+def test_supervised_data_sets_are_refused(ds: Any) -> None:
+    with pytest.raises(ValueError, match="without as_supervised=True"):
+        PLAIN.batches(ds.map(lambda example: (example["image"], example["label"])), 4)
+
+
+def test_start_beyond_the_end_is_refused(ds: Any) -> None:
+    with pytest.raises(ValueError, match="start_step must be below .* 15. Received: start_step=15"):
+        PLAIN.batches(ds, 5, epochs=3, start_step=15)
+    with pytest.raises(ValueError, match="start_example=69"):
+        PLAIN.batches(ds, 5, epochs=3, start_example=69)
+
+
+def test_files_shuffled_by_chance_are_noticed(ds: Any) -> None:
+    options = tf.data.Options()
+    # What TFDS sets for shuffle_files=True without a seed.
+    options.deterministic = False
+    with pytest.warns(UserWarning, match="shuffle_seed"):
+        PLAIN.batches(ds.with_options(options), 5)
+    with pytest.raises(ValueError, match="shuffle_seed.*start_step=2"):
+        PLAIN.batches(ds.with_options(options), 5, start_step=2)
+
+
+def test_the_buffer_is_bounded_in_bytes(ds: Any) -> None:
+    sizes = [len(example["image"].numpy()) for example in ds]
+    # Room for three images of mean size: example i can't come before place i - 2.
+    batches = PLAIN.batches(
+        ds, 23, shuffle_buffer_bytes=3 * sum(sizes) // len(sizes) + 3, with_ids=True
+    )
+    (found,) = ids(batches)
+    places = [int(name[-8:-4]) for name in found]
+    assert places != list(range(NUMBER))
+    assert all(number <= place + 2 for place, number in enumerate(places))
+
+
+def test_pipeline_reads_what_tfds_wrote(dummy_build: dict[str, Any]) -> None:
+    ds = dummy_build["builder"].as_dataset(split="train", decoders=pp.SKIP_DECODING)
+    images, labels = next(iter(pp.train_pipeline(32).batches(ds, 4)))
+    assert images.shape == (4, 32, 32, 3) and labels.shape == (4, 150)
+    assert 0.05 < float(tf.reduce_mean(images)) < 0.95
+
+
+PEAK = """
+import resource, sys
+import tensorflow as tf
+from kfood_tfds import postprocessing as pp
+one = next(iter(pp.fake_examples(1, sides=(300, 300))))
+ds = tf.data.Dataset.range(3000).map(lambda i: {**one, "id": tf.strings.as_string(i)})
+pipeline = pp.train_pipeline(96)
+for _ in pipeline.batches(ds, 32, epochs=int(sys.argv[1]), shuffle_buffer_bytes=2**24):
+    pass
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_epochs(tmp_path: Path) -> None:
+    def peak(epochs: int) -> int:
+        env = {"PYTHONPATH": ":".join(sys.path), "CUDA_VISIBLE_DEVICES": "-1"}
+        command = [sys.executable, "-c", PEAK, str(epochs)]
+        return int(subprocess.run(command, env=env, capture_output=True, check=True).stdout)
+
+    assert peak(3) < 1.05 * peak(1)

@@ -1,0 +1,78 @@
+"""The layer from image bytes, saved inside a model."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kfood_tfds import postprocessing as pp
+
+PREDICT = """
+import sys
+import keras, numpy as np, tensorflow as tf
+import kfood_tfds.postprocessing
+model = keras.models.load_model(sys.argv[1])
+data = tf.constant([open(path, "rb").read() for path in sys.argv[3:]])
+np.save(sys.argv[2], model.predict(data, verbose=0))
+"""
+
+
+@pytest.fixture(name="files", scope="module")
+def _files(tmp_path_factory: Any, photo: Any, encode: Any) -> list[Path]:
+    folder = tmp_path_factory.mktemp("photos")
+    files = []
+    for index, form in enumerate(("JPEG", "PNG", "BMP", "JPEG")):
+        path = folder / f"{index}.{form.lower()}"
+        path.write_bytes(encode(photo(30 + index, 40 - index, index), form))
+        files.append(path)
+    return files
+
+
+@pytest.mark.parametrize("dtype", ["float32", "uint8"])
+def test_gives_what_preprocess_gives(files: list[Path], dtype: str) -> None:
+    pipeline = pp.train_pipeline(16, dtype=dtype)
+    layer = pipeline.as_layer()
+    data = tf.constant([path.read_bytes() for path in files])
+    expected = np.stack([pipeline.preprocess(path) for path in files])
+    np.testing.assert_array_equal(layer(data), expected)
+    np.testing.assert_array_equal(layer(data[:, None]), expected)
+    assert layer(data).dtype == dtype
+    symbolic = layer(keras.Input((), dtype="string"))
+    assert symbolic.shape == (None, 16, 16, 3) and symbolic.dtype == dtype
+
+
+def test_saved_model_predicts_the_same_in_another_process(
+    tmp_path: Path, files: list[Path]
+) -> None:
+    pipeline = pp.eval_pipeline(16, scale="symmetric")
+    inner = keras.Sequential([keras.Input((16, 16, 3)), keras.layers.Flatten()])
+    inner.add(keras.layers.Dense(3))
+    data = keras.Input((), dtype="string", name="data")
+    keras.Model(data, inner(pipeline.as_layer(name="bytes")(data))).save(tmp_path / "m.keras")
+    subprocess.run(
+        [sys.executable, "-c", PREDICT, tmp_path / "m.keras", tmp_path / "out.npy", *files],
+        env={"PYTHONPATH": ":".join(sys.path), "CUDA_VISIBLE_DEVICES": "-1"},
+        check=True,
+    )
+    images = np.stack([pipeline.preprocess(path) for path in files])
+    expected = inner.predict(images, verbose=0)
+    np.testing.assert_allclose(np.load(tmp_path / "out.npy"), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_config_holds_the_pipeline() -> None:
+    layer = pp.train_pipeline(16, "window").as_layer(name="bytes")
+    again = pp.ImagePreprocessing.from_config(layer.get_config())
+    assert again.get_config() == layer.get_config()
+    assert pp.Pipeline.from_json(again.get_config()["pipeline"]).ops == (
+        pp.CropToBox(),
+        pp.FixedWindow(16, "central"),
+        pp.Resize(16, dtype="uint8"),
+        pp.Scale("unit"),
+    )

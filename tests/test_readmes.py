@@ -4,7 +4,7 @@ Fenced blocks are taken from the markdown. They run in a scratch folder in which
 with a drawn archive, ``photo.jpg`` a drawn photo and ``experiment.json`` the README's JSON block;
 ``TFDS_DATA_DIR`` makes a folder there TFDS's data folder, so that no line has to be changed.
 
-* ``sh`` lines run one by one, each distinct one once for both READMEs, except for these:
+* ``sh`` lines run each in a process, those in both READMEs once, except for these:
   ``make …`` is only looked at by ``make --dry-run``; ``pip install`` only for the extras it names;
   lines that fetch from the portal (``curl``, ``chmod``, ``./aihubshell``) only for their syntax.
 * ``python`` blocks of a README run in one process in the order of the page, as a reader would run
@@ -24,6 +24,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -142,8 +143,9 @@ def test_every_command_and_snippet_runs(place: Path) -> None:
     commands, programs = _commands(), _programs()
     assert len(commands) >= 4
     assert programs
-    for words in commands:
-        _run([*words], place)
+    # No command waits for another one's result; two at a time keep this under a minute.
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda words: _run([*words], place), commands))
     for readme, program in programs.items():
         script = place / f"{readme}.py"
         script.write_text(program, encoding="utf-8")

@@ -38,7 +38,7 @@ def fake_examples(
     drawn = [
         _draw(np.random.default_rng([seed, index]), index, sides) for index in range(num_examples)
     ]
-    columns = {key: [example[key] for example in drawn] for key in drawn[0]}
+    columns = {key: _column([example[key] for example in drawn]) for key in drawn[0]}
     ds = tf.data.Dataset.from_tensor_slices(columns)
     if encoded:
         return ds
@@ -68,6 +68,11 @@ def as_dataset_fn(num_examples: int = 8, **drawn: Any) -> Callable[..., Any]:
         return fake_examples(num_examples, encoded=skip, **drawn)
 
     return as_dataset
+
+
+def _column(values: list[Any]) -> Any:
+    # TensorFlow makes a list of 64-bit numbers a tensor of 32 bits; numpy would cut bytes short.
+    return values if isinstance(values[0], bytes) else np.stack(values)
 
 
 def _draw(rng: np.random.Generator, index: int, sides: tuple[int, int]) -> dict[str, Any]:

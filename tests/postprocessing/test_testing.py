@@ -9,8 +9,17 @@ import pytest
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from kfood_tfds import kfood as registered
+from kfood_tfds import Builder
 from kfood_tfds import postprocessing as pp
+
+
+def test_features_are_those_of_the_builder(tmp_path: Any) -> None:
+    features = Builder(config="full", data_dir=tmp_path).info.features
+    spec = pp.fake_examples(1, encoded=False).element_spec
+    wanted = features.get_tensor_spec()
+    assert set(spec) == set(wanted)
+    for key, value in wanted.items():
+        assert spec[key].dtype == value.dtype and value.shape.is_compatible_with(spec[key].shape)
 
 
 def test_examples_are_possible() -> None:

@@ -96,7 +96,7 @@ def test_fit_takes_each_epoch_once_and_knows_its_length() -> None:
         validation_data=pp.eval_pipeline(8).batches(pp.fake_examples(4), 4),
         epochs=3,
         verbose=0,
-        class_weight={label: 1.0 for label in range(150)},
+        class_weight=dict.fromkeys(range(150), 1.0),
     )
     assert len(history.history["val_loss"]) == 3
     # Three steps in each of three epochs; the batch that Keras builds the model with isn't counted.

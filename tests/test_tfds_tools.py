@@ -66,11 +66,9 @@ def test_mock_data(encoded: bool, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_mock_data_has_the_features_and_shapes_of_a_build(dummy_build: dict[str, Any]) -> None:
-    built = dummy_build["builder"].as_dataset("train", decoders=pp.SKIP_DECODING).element_spec
-    drawn = pp.fake_examples(2).element_spec
-    shapes, others = ({k: v.shape.as_list() for k, v in spec.items()} for spec in (built, drawn))
-    assert shapes == others
+def test_drawn_examples_have_the_features_of_a_build(dummy_build: dict[str, Any]) -> None:
+    built = dummy_build["builder"].as_dataset("train", decoders=pp.SKIP_DECODING)
+    assert pp.fake_examples(2).element_spec == built.element_spec
 
 
 def test_builder_from_directory(dummy_build: dict[str, Any], folder: Path) -> None:
@@ -101,7 +99,7 @@ def test_benchmark_counts_the_examples(dummy_build: dict[str, Any]) -> None:
     result = tfds.benchmark(ds, num_iter=3, batch_size=8)
     # It doesn't count the first batch among the iterations.
     assert result.stats.loc["first+lasts", "num_examples"] == 4 * 8
-    assert result.num_examples == 24
+    assert result.stats.loc["lasts", "num_examples"] == 3 * 8
 
 
 def test_citation_and_card(dummy_build: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
@@ -66,7 +67,8 @@ def _inspect(options: argparse.Namespace, words: Words) -> int:
 
 
 def _sample(options: argparse.Namespace, words: Words) -> int:
-    classes = int(options.classes) if options.classes.isdigit() else _parts(options.classes)
+    is_number = re.fullmatch(r"[0-9]{1,9}", options.classes)
+    classes = int(options.classes) if is_number else _parts(options.classes)
     spec = SampleSpec(
         classes=classes, per_class=options.per_class, seed=options.seed, faults=options.faults
     )

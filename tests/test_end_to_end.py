@@ -265,14 +265,33 @@ def test_an_edited_manifest_goes_back_in(built: dict[str, Any], tmp_path: Path) 
         ({"on_conflict": "x"}, "on_conflict must be one of"),
         ({"split_ratios": (("train", 0.9), ("test", 0.3))}, "ratios"),
         ({"two_value_boxes": "middle"}, "two_value_boxes"),
+        ({"workers": -1}, "workers"),
+        ({"manifest": "/nowhere/my.csv"}, "can't be read"),
     ],
 )
-def test_wrong_configurations_are_refused(
-    config: dict[str, Any], message: str, built: dict[str, Any]
+def test_wrong_configurations_are_refused_before_the_archive_is_read(
+    config: dict[str, Any], message: str, built: dict[str, Any], tmp_path: Path
 ) -> None:
     wrong = kfood_tfds.KfoodConfig(name="wrong", **config)
     with pytest.raises(KfoodError, match=message):
-        _build(built["root"] / "manual", built["root"] / "data", wrong)
+        _build(built["root"] / "manual", tmp_path, wrong)
+    assert not list(tmp_path.rglob("survey.csv"))
+
+
+def test_one_class_may_be_given_without_a_list() -> None:
+    for spelling in ("만두", 49):
+        config = kfood_tfds.KfoodConfig(name="one", classes=spelling)
+        assert config.manifest_options().classes == (spelling,)
+
+
+def test_a_build_of_the_same_name_and_other_options_is_not_taken_for_it(
+    built: dict[str, Any],
+) -> None:
+    where = built["root"] / "manual", built["root"] / "data"
+    _build(*where, kfood_tfds.KfoodConfig(name="named", per_class=3))
+    _build(*where, kfood_tfds.KfoodConfig(name="named", per_class=3, workers=1))
+    with pytest.raises(KfoodError, match=r"another configuration that is called 'named'"):
+        _build(*where, kfood_tfds.KfoodConfig(name="named", per_class=4))
 
 
 def test_an_unknown_configuration_is_named(tmp_path: Path) -> None:

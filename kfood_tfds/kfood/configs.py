@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import hashlib
+from collections.abc import Mapping, Sequence
 
 import tensorflow_datasets as tfds
+from etils import epath
 
-from kfood_tfds.raw.classes import ClassTable, FoodClass, load_class_table
+from kfood_tfds.raw.classes import ClassTable, load_class_table
 from kfood_tfds.raw.errors import KfoodError
 from kfood_tfds.raw.manifest_maker import ManifestOptions
 from kfood_tfds.raw.splits import DEFAULT_RATIOS
@@ -38,8 +41,8 @@ class KfoodConfig(tfds.core.BuilderConfig):
     form: StoredForm = dataclasses.field(default_factory=StoredForm)
     archive: str | None = None
     sample: bool = False
-    split_ratios: tuple[tuple[str, float], ...] = DEFAULT_RATIOS
-    classes: tuple[str | int, ...] | None = None
+    split_ratios: Mapping[str, float] | tuple[tuple[str, float], ...] = DEFAULT_RATIOS
+    classes: Sequence[str | int] | str | int | None = None
     per_class: int | None = None
     class_csv: str | None = None
     two_value_boxes: str = "image"
@@ -53,15 +56,12 @@ class KfoodConfig(tfds.core.BuilderConfig):
         """Loads and checks the class table."""
         return load_class_table(self.class_csv)
 
-    def chosen_classes(self, table: ClassTable) -> tuple[FoodClass, ...]:
-        """Returns the classes to keep."""
-        return table.classes if self.classes is None else table.find_all(self.classes)
-
     def manifest_options(self) -> ManifestOptions:
         """Returns what shapes the manifest; checks the values."""
+        ratios, classes = self.split_ratios, self.classes
         return ManifestOptions(
-            split_ratios=tuple(dict(self.split_ratios).items()),
-            classes=None if self.classes is None else tuple(self.classes),
+            split_ratios=tuple(ratios.items() if isinstance(ratios, Mapping) else ratios),
+            classes=(classes,) if isinstance(classes, (str, int)) else classes and tuple(classes),
             per_class=self.per_class,
             on_invalid=self.on_invalid,
             on_conflict=self.on_conflict,
@@ -69,6 +69,25 @@ class KfoodConfig(tfds.core.BuilderConfig):
             edited_manifest=self.manifest,
         )
 
+    def digest(self) -> str:
+        """Returns what tells configurations of one name apart: all that shapes the examples.
+
+        The archive's place and the number of threads don't; of files it is the content.
+        """
+        shaping = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(KfoodConfig)
+            if field.name not in _NOT_SHAPING
+        }
+        for name in ("class_csv", "manifest"):
+            path = shaping[name]
+            shaping[name] = path and hashlib.sha256(epath.Path(path).read_bytes()).hexdigest()
+        return hashlib.sha256(repr(sorted(shaping.items())).encode()).hexdigest()[:16]
+
+
+_NOT_SHAPING = frozenset(
+    [field.name for field in dataclasses.fields(tfds.core.BuilderConfig)] + ["archive", "workers"]
+)
 
 BUILDER_CONFIGS = [
     KfoodConfig(name="full", description="The archive's own bytes."),
@@ -113,6 +132,25 @@ def check_name(config: object) -> None:
         f"kfood has no configuration {config!r}. {hint}There are {', '.join(names)}; for one of "
         "your own pass config=kfood_tfds.KfoodConfig(name=…, …)."
     )
+
+
+def check_same(config: KfoodConfig, metadata: Mapping[str, object], data_path: object) -> None:
+    """Refuses to take a finished build for one of another configuration of the same name.
+
+    Args:
+        config: The configuration asked for.
+        metadata: Of the build that is there.
+        data_path: Where it is, for the message.
+
+    Raises:
+        ConfigError: If it was made with other options, another class table or edited manifest.
+    """
+    if metadata and metadata.get("config", config.digest()) != config.digest():
+        raise ConfigError(
+            f"{data_path} holds a build of another configuration that is called {config.name!r} "
+            "too, with other options or another edited manifest. Give this one another name, or "
+            "remove that folder."
+        )
 
 
 class ConfigError(KfoodError):

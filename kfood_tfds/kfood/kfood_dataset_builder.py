@@ -13,7 +13,7 @@ from kfood_tfds.inspection import sum_up, write_files
 from kfood_tfds.kfood import configs, guards
 from kfood_tfds.raw.archive import Archive, find_archive
 from kfood_tfds.raw.classes import ClassTable
-from kfood_tfds.raw.manifest_maker import Manifest, make_manifest
+from kfood_tfds.raw.manifest_maker import Manifest, check_options, make_manifest
 from kfood_tfds.raw.sample import find_or_draw_sample
 from kfood_tfds.raw.stored_images import StoredImage, stored_images
 from kfood_tfds.raw.survey_store import Survey, survey
@@ -68,6 +68,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
     def download_and_prepare(self, **kwargs: Any) -> None:
         """Builds the data set unless it is there; see TFDS. One process at a time."""
         if self.is_prepared():  # Nothing to guard, and the folder may be read-only.
+            configs.check_same(self.config, self.info.metadata, self.data_path)
             super().download_and_prepare(**kwargs)
             return
         with guards.exclusive_build(self.data_path, self._cache_dir, self.config.name):
@@ -78,12 +79,13 @@ class Builder(tfds.core.GeneratorBasedBuilder):
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager) -> dict[str, Any]:
         options, table = self.config.manifest_options(), self.config.class_table()
+        check_options(options, table)
         found = self._survey(self._archive(dl_manager), table)
         manifest = make_manifest(found, table, options)
         guards.check_room(self.data_path, manifest.estimated_bytes(found, self.config.form))
         summed_up = sum_up(found, manifest, table, found.archive.place)
         write_files(self.data_path, summed_up, found, table)
-        self.info.metadata.update(manifest.metadata())
+        self.info.metadata.update(manifest.metadata() | {"config": self.config.digest()})
         return {split: self._generate_examples(found, manifest, split) for split in manifest.splits}
 
     def _archive(self, dl_manager: tfds.download.DownloadManager) -> Archive:

@@ -8,6 +8,7 @@ import functools
 import importlib.resources
 import io
 import os
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -111,9 +112,9 @@ class ClassTable:
                 f"A class is named by a string or its label. Received: {spelling!r}."
             )
         text = str(spelling).strip()
-        if text.lstrip("-").isdecimal():
+        if re.fullmatch(r"-?[0-9]{1,9}", text):
             return self._by_label(int(text))
-        found = self._spellings.get(_loose(text))
+        found = self.from_folder(text) or self._spellings.get(_loose(text))
         if found is None:
             raise ClassTableError(
                 f"There is no class {text!r} in the class table. {self._hint(text)}"
@@ -214,7 +215,7 @@ def _parse_row(row: dict[str, str | None], where: str) -> FoodClass:
     cells = {
         column: unicodedata.normalize("NFC", (row.get(column) or "")).strip() for column in COLUMNS
     }
-    if not (cells["label"].isascii() and cells["label"].isdigit()):
+    if not re.fullmatch(r"[0-9]{1,9}", cells["label"]):
         raise ClassTableError(
             f"{where}: label must be a whole number. Received: {cells['label']!r}."
         )

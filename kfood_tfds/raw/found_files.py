@@ -108,7 +108,8 @@ def _fault(entry: os.DirEntry[str], home: str, depth: int) -> str:
 
 def _of(path: str, name: str, stat: os.stat_result, fault: str = "") -> FoundFile:
     # The bytes as they are on the disk: unpacked on Linux, CP949 names are no UTF-8.
-    decoded = decode_name(os.fsencode(name))
+    # Piece by piece: a folder of the user's own may be UTF-8 above them.
+    decoded = "/".join(decode_name(os.fsencode(part)) for part in name.split("/"))
     return FoundFile(path, split_name(decoded), stat.st_size, stat.st_mtime_ns, fault)
 
 

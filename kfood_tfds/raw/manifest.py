@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -23,6 +24,9 @@ _BOX_COLUMNS = ("ymin", "xmin", "ymax", "xmax")
 # What a spreadsheet takes for the start of a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 _MAX_ERRORS_SHOWN = 20
+_WHOLE = re.compile(r"\d{1,19}(\.0*)?", re.ASCII)
+# What an edited manifest may change or must prove; its other columns may hold anything.
+_OVERRULING = ("id", "verdict", "reason", "split", "label", "sha256", *_BOX_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def format_manifest(rows: Iterable[ManifestRow]) -> str:
 
 def write_manifest(path: str | os.PathLike[str], rows: Iterable[ManifestRow]) -> None:
     """Writes `manifest.csv` in UTF-8 to any path that `etils.epath` opens."""
-    epath.Path(path).write_text(format_manifest(rows), encoding="utf-8")
+    epath.Path(path).write_bytes(format_manifest(rows).encode("utf-8", "replace"))
 
 
 def to_cells(row: ManifestRow) -> list[str]:
@@ -138,17 +142,35 @@ def from_cells(cells: Sequence[str], find_label: Callable[[str], int] = int) -> 
         split=cell["split"],
         label=find_label(cell["label"]) if cell["label"] else None,
         category=cell["category"],
-        group=int(cell["group"]) if cell["group"] else None,
+        group=_whole(cell["group"], "group") if cell["group"] else None,
         source_format=cell["source_format"],
-        width=int(cell["width"] or 0),
-        height=int(cell["height"] or 0),
+        width=_whole(cell["width"] or "0", "width"),
+        height=_whole(cell["height"] or "0", "height"),
         crop_status=cell["crop_status"],
         crop_note=cell["crop_note"],
         stored_as=cell["stored_as"],
         sha256=cell["sha256"],
         flags=tuple(cell["flags"].split()),
-        box=CropBox(*map(int, edges)) if all(edges) else None,
+        box=_box(edges),
     )
+
+
+def _box(edges: Sequence[str]) -> CropBox | None:
+    if not any(edges):
+        return None
+    if not all(edges):
+        raise ValueError(f"{', '.join(_BOX_COLUMNS)} must be all filled or all empty")
+    ymin, xmin, ymax, xmax = (
+        _whole(edge, column) for edge, column in zip(edges, _BOX_COLUMNS, strict=True)
+    )
+    return CropBox(ymin, xmin, ymax, xmax)
+
+
+def _whole(cell: str, column: str) -> int:
+    """Reads a whole number; "7.0" is one, as spreadsheets and pandas write it."""
+    if not _WHOLE.fullmatch(cell):
+        raise ValueError(f"{column} must be a whole number, not {cell[:40]!r}")
+    return int(cell.partition(".")[0])
 
 
 def read_manifest(
@@ -170,32 +192,52 @@ def read_manifest(
     """
     place = os.fspath(path)
     try:
-        text = epath.Path(path).read_bytes().decode("utf-8-sig")
+        text = _decoded(epath.Path(path).read_bytes())
     except (OSError, UnicodeDecodeError) as error:
         raise ManifestError(
-            f"The manifest {place!r} can't be read as a CSV file in UTF-8 ({error})."
+            f"The manifest {place!r} can't be read ({error}). Save it as 'CSV UTF-8'."
         ) from error
     reader = csv.reader(io.StringIO(text, newline=""))
-    header = next(reader, [])
-    missing = [column for column in COLUMNS if column not in header]
+    try:
+        lines = [(reader.line_num, cells) for cells in reader if any(cells)]
+    except csv.Error as error:
+        raise ManifestError(
+            f"The manifest {place!r}, line {reader.line_num} isn't CSV: {error}."
+        ) from error
+    header = lines[0][1] if lines else []
+    missing = [column for column in _OVERRULING if column not in header]
     if missing:
         raise ManifestError(
             f"The manifest {place!r} lacks the column(s) {', '.join(missing)}. "
             "Start from the manifest.csv that lies beside the shards."
         )
-    order = [header.index(column) for column in COLUMNS]
-    find_label = (lambda cell: table.find(cell).label) if table else int
+    order = [header.index(column) if column in _OVERRULING else None for column in COLUMNS]
+
+    def find_label(cell: str) -> int:
+        number = cell.partition(".")[0] if _WHOLE.fullmatch(cell) else cell
+        return table.find(number).label if table else _whole(cell, "label")
+
     rows: dict[int, ManifestRow] = {}
     errors: list[str] = []
-    for cells in reader:
-        if not any(cells):
-            continue
+    for number, cells in lines[1:]:
         try:
-            rows[reader.line_num] = from_cells([cells[i] for i in order], find_label)
-        except (ValueError, IndexError) as error:
-            errors.append(f"line {reader.line_num}: {error}")
+            known = ["" if i is None else cells[i] for i in order]
+            rows[number] = from_cells(known, find_label)
+        except IndexError:
+            errors.append(
+                f"line {number}: {len(cells)} cells, but the first line has {len(header)}"
+            )
+        except ValueError as error:
+            errors.append(f"line {number}: {error}")
     raise_all(errors, place)
     return rows
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp949")  # As Korean Excel saves it.
 
 
 def raise_all(errors: Sequence[str], place: str) -> None:
@@ -299,6 +341,7 @@ def _overrule(found: ManifestRow, edit: ManifestRow, table: ClassTable) -> Manif
         status, box = "annotated", edit.box
     return replace(
         found,
+        reason="",
         label=food.label,
         category=food.category,
         split=edit.split,

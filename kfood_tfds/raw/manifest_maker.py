@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from kfood_tfds.raw.survey_store import Survey
 # The reason of accepted files that are in no split begins with this.
 LEFT_OUT = "left out: "
 _MAX_DENOMINATOR = 1000
+_SPLIT_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,10 @@ def make_manifest(survey: Survey, table: ClassTable, options: ManifestOptions) -
         SurveyError: If nothing is left, or with `on_invalid="raise"` for unusable files.
         ManifestError: If the edited manifest doesn't fit the archive.
     """
+    edited = _edited(options, table)
     if options.on_invalid == "raise":
-        raise_if_bad(survey.rows)
+        settled = {row.id for row in edited.values() if not row.accepted}
+        raise_if_bad(row for row in survey.rows if row.id not in settled)
     accepted = [i for i, row in enumerate(survey.rows) if row.accepted]
     if not accepted:
         raise _nothing_left(survey)
@@ -141,18 +145,45 @@ def make_manifest(survey: Survey, table: ClassTable, options: ManifestOptions) -
     for n, i in enumerate(accepted):
         group = group_number(ids[grouping.group_of[n]])
         rows[i] = replace(rows[i], group=group, split=splits[n])
+    if options.edited_manifest is not None:
+        names = [name for name, _ in options.split_ratios]
+        rows = apply_corrections(rows, edited, table, names, options.edited_manifest)
     conflicts = find_conflicts(rows)
     if options.on_conflict == "drop":
         rows = _drop_conflicts(rows, conflicts)
     if options.dedup:
         pixels = [bytes(record) for record in survey.measurements["pixels"]]
         rows = _drop_copies(rows, dict(zip(ids, pixels, strict=True)), options.split_ratios[0][0])
-    if options.edited_manifest is not None:
-        edited = read_manifest(options.edited_manifest, table)
-        names = [name for name, _ in options.split_ratios]
-        rows = apply_corrections(rows, edited, table, names, options.edited_manifest)
     rows = _choose(rows, table, options)
     return _summarised(rows, survey, table, options, conflicts, grouping)
+
+
+def check_options(options: ManifestOptions, table: ClassTable) -> None:
+    """Checks all that can be checked before the archive is read.
+
+    Args:
+        options: The options.
+        table: The class table.
+
+    Raises:
+        KfoodError: For unknown classes, impossible split ratios, or a broken edited manifest.
+    """
+    if options.classes is not None:
+        table.find_all(options.classes)
+    assign_splits([], [], [], options.split_ratios)
+    for name, _ in options.split_ratios:
+        if not _SPLIT_NAME.fullmatch(name) or name == "all":
+            raise SurveyError(
+                "A split is named by letters, digits and '_', and not 'all', which TFDS keeps "
+                f"for itself. Received: {name!r}."
+            )
+    _edited(options, table)
+
+
+def _edited(options: ManifestOptions, table: ClassTable) -> dict[int, ManifestRow]:
+    if options.edited_manifest is None:
+        return {}
+    return read_manifest(options.edited_manifest, table)
 
 
 def group_number(centre_id: str) -> int:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+from kfood_tfds.raw.errors import KfoodError
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -20,6 +22,16 @@ def default_workers() -> int:
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return max(1, os.cpu_count() or 1)
+
+
+def check_workers(workers: int | None) -> None:
+    """Refuses a number of threads that can't be.
+
+    Raises:
+        KfoodError: If it is below 1.
+    """
+    if workers is not None and workers < 1:
+        raise KfoodError(f"workers must be at least 1, or None for all cores. Received: {workers}.")
 
 
 def map_in_order(
@@ -36,6 +48,7 @@ def map_in_order(
         items: The items, which may be endless.
         workers: The number of threads; None is one per core.
     """
+    check_workers(workers)
     workers = workers or default_workers()
     window = workers * _ITEMS_PER_WORKER
     pending: deque[Future[_Result]] = deque()

@@ -30,8 +30,11 @@ from tqdm.auto import tqdm
 from kfood_tfds.raw.archive import Archive
 from kfood_tfds.raw.channel_sums import ChannelSums
 from kfood_tfds.raw.classes import ClassTable
+from kfood_tfds.raw.crop_area import TWO_VALUE_MODES
+from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.file_lock import locked
 from kfood_tfds.raw.manifest import ManifestRow, from_cells, to_cells
+from kfood_tfds.raw.parallel import check_workers
 from kfood_tfds.raw.survey import (
     FileFacts,
     PlannedFile,
@@ -96,6 +99,12 @@ def survey(
     Raises:
         SurveyError: If no folder of the archive is a class.
     """
+    if two_value_boxes not in TWO_VALUE_MODES:
+        raise SurveyError(
+            f"two_value_boxes must be one of {', '.join(TWO_VALUE_MODES)}. "
+            f"Received: {two_value_boxes!r}."
+        )
+    check_workers(workers)
     planned = in_reading_order(plan_files(archive.members(), table))
     check_plan(planned, table, archive.place)
     key = survey_key(archive, table, two_value_boxes)
@@ -105,16 +114,27 @@ def survey(
             done = _resume(folder)
             facts = examine_all(archive, planned, two_value_boxes, workers, progress, done)
             _append(folder, facts)
-            (folder / "complete.json").write_text(json.dumps({"files": len(planned)}))
+            half = folder / "complete.tmp"
+            half.write_text(json.dumps({"files": len(planned)}))
+            half.replace(folder / "complete.json")
             known = _load(folder)
-    rows, measurements = known if known is not None else ([], np.zeros(0, MEASUREMENT))
+    if known is None:
+        raise SurveyError(
+            f"The survey in {folder} can't be read back right after it was written. Check the "
+            "disk, remove that folder and start again."
+        )
+    rows, measurements = known
     return Survey(archive, planned, rows, measurements, folder)
 
 
 def survey_key(archive: Archive, table: ClassTable, two_value_boxes: str) -> str:
     """Returns a name for the result of a survey: same key, same result."""
     classes = hashlib.sha256(repr(table.classes).encode()).hexdigest()
-    parts = (str(SURVEY_VERSION), archive.fingerprint(), classes, two_value_boxes)
+    # The ids too: the class of loose files may come from the name of the folder given.
+    ids = hashlib.sha256("\n".join(m.path for m in archive.members()).encode(errors="replace"))
+    parts = (
+        str(SURVEY_VERSION), archive.fingerprint(), ids.hexdigest(), classes, two_value_boxes,
+    )  # fmt: skip
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
@@ -160,6 +180,13 @@ def _temporary_folder() -> Path:
 
 
 def _load(folder: Path) -> tuple[list[ManifestRow], npt.NDArray[np.void]] | None:
+    try:
+        return _read(folder)
+    except (OSError, ValueError, KeyError, TypeError, csv.Error):
+        return None  # Not there yet, or torn by a full disk: `_resume` keeps what is whole.
+
+
+def _read(folder: Path) -> tuple[list[ManifestRow], npt.NDArray[np.void]] | None:
     if not (folder / "complete.json").exists():
         return None
     wanted = json.loads((folder / "complete.json").read_text())["files"]
@@ -187,7 +214,7 @@ def _resume(folder: Path) -> int:
     records = data_path.stat().st_size // MEASUREMENT.itemsize if data_path.exists() else 0
     kept: list[ManifestRow] = []
     accepted = 0
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, csv.Error):
         for row in _rows(text[: text.rfind("\n") + 1]):
             if row.accepted and accepted == records:
                 break

@@ -84,6 +84,18 @@ def test_label_out_of_range_is_refused(label: int | str) -> None:
         load_class_table().find(label)
 
 
+@pytest.mark.parametrize("text", ["--1", "9" * 5000, "²"])
+def test_odd_numbers_are_no_labels(text: str) -> None:
+    with pytest.raises(ClassTableError, match="There is no class"):
+        load_class_table().find(text)
+
+
+def test_the_exact_name_goes_before_a_loose_one() -> None:
+    table = parse_class_table((HEADER + "0,A-B,x,,,\n1,AB,x,,,\n").encode())
+    assert table.find("A-B").label == 0
+    assert table.find("ab").label in (0, 1)
+
+
 @pytest.mark.parametrize("value", [True, None, 1.5])
 def test_other_types_are_refused(value: object) -> None:
     with pytest.raises(ClassTableError, match="Received"):

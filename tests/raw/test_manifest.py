@@ -85,7 +85,7 @@ def test_cells_that_would_run_as_formulas_are_disarmed(start: str, tmp_path: Pat
     with (tmp_path / "m.csv").open(encoding="utf-8", newline="") as file:
         cells = next(csv.DictReader(file))
     assert cells["id"].startswith("'")
-    assert next(iter(read_manifest(tmp_path / "m.csv").values())) == row
+    assert next(iter(read_manifest(tmp_path / "m.csv").values())).id == row.id
 
 
 def test_columns_may_stand_in_any_order_and_labels_in_any_spelling(
@@ -96,7 +96,8 @@ def test_columns_may_stand_in_any_order_and_labels_in_any_spelling(
         writer = csv.DictWriter(file, sorted(cells, reverse=True))
         writer.writeheader()
         writer.writerow(cells)
-    assert read_manifest(tmp_path / "m.csv", table) == {2: replace(ROW, label=49)}
+    ((line, row),) = read_manifest(tmp_path / "m.csv", table).items()
+    assert (line, row.id, row.label, row.box) == (2, ROW.id, 49, ROW.box)
 
 
 def _edited(tmp_path: Path, *rows: ManifestRow) -> dict[int, ManifestRow]:
@@ -156,8 +157,8 @@ def test_all_bad_lines_are_named_at_once(tmp_path: Path, table: ClassTable) -> N
 def test_cells_that_are_no_numbers_are_named(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     write_manifest(path, [ROW, ROW])
-    path.write_text(path.read_text("utf-8").replace(",40,", ",wide,", 1), "utf-8")
-    with pytest.raises(ManifestError, match="line 2: .*wide"):
+    path.write_text(path.read_text("utf-8").replace(",32\n", ",wide\n", 1), "utf-8")
+    with pytest.raises(ManifestError, match="line 2: xmax must be a whole number, not 'wide'"):
         read_manifest(path)
 
 
@@ -170,3 +171,26 @@ def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"nothing\.csv"):
         read_manifest(tmp_path / "nothing.csv")
+
+
+def test_a_half_empty_box_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    write_manifest(path, [ROW])
+    path.write_text(path.read_text("utf-8").replace(",32\n", ",\n", 1), "utf-8")
+    with pytest.raises(ManifestError, match="line 2: ymin, xmin, ymax, xmax must be all filled"):
+        read_manifest(path)
+
+
+def test_what_spreadsheets_do_to_a_manifest_is_read(tmp_path: Path, table: ClassTable) -> None:
+    cells = dict(zip(COLUMNS, to_cells(ROW), strict=True))
+    cells |= {"label": "0.0", "ymin": "1.0", "group": "5.1E+18", "width": "40.0"}
+    text = ",".join(cells) + "\r\n" + ",".join(cells.values()) + "\r\n"
+    (tmp_path / "m.csv").write_bytes(text.encode("cp949"))
+    edits = read_manifest(tmp_path / "m.csv", table)
+    assert apply_corrections([ROW], edits, table, SPLITS, "m") == [ROW]
+
+
+def test_a_cell_beyond_the_csv_limit_is_named(tmp_path: Path) -> None:
+    write_manifest(tmp_path / "m.csv", [replace(ROW, id="x" * 200_000)])
+    with pytest.raises(ManifestError, match="isn't CSV"):
+        read_manifest(tmp_path / "m.csv")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,12 @@ from kfood_tfds.raw.archive import find_archive
 from kfood_tfds.raw.channel_sums import merge_sums
 from kfood_tfds.raw.classes import load_class_table
 from kfood_tfds.raw.duplicates import SIMILARITY_THRESHOLD
-from kfood_tfds.raw.errors import SurveyError
+from kfood_tfds.raw.errors import KfoodError, SurveyError
+from kfood_tfds.raw.manifest import write_manifest
 from kfood_tfds.raw.manifest_maker import (
     Manifest,
     ManifestOptions,
+    check_options,
     group_number,
     make_manifest,
     shares_of,
@@ -184,3 +188,57 @@ def test_shares_add_up_and_are_within_one(total: int) -> None:
     assert sum(shares.values()) == total
     for name, ratio in RATIOS:
         assert abs(shares[name] - ratio * total) < 1 + 1e-9
+
+
+@pytest.fixture(name="edited", scope="module")
+def _edited(drawn: tuple[SampleReport, Survey], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The manifest of a default build, not edited yet."""
+    path = tmp_path_factory.mktemp("edited") / "manifest.csv"
+    write_manifest(path, _made(drawn).rows)
+    return path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"on_conflict": "drop"}, {"dedup": True}, {"per_class": 4}, {"classes": ("mandu",)}],
+)
+def test_an_unedited_manifest_changes_nothing(
+    drawn: tuple[SampleReport, Survey], edited: Path, options: dict[str, Any]
+) -> None:
+    with_it = _made(drawn, edited_manifest=str(edited), **options)
+    assert with_it.rows == _made(drawn, **options).rows
+
+
+def test_a_relabelling_settles_a_conflict(
+    drawn: tuple[SampleReport, Survey], edited: Path, tmp_path: Path
+) -> None:
+    (conflict,) = _made(drawn).conflicts
+    rows = [replace(r, label=49) if r.id in conflict else r for r in _made(drawn).rows]
+    write_manifest(tmp_path / "settled.csv", rows)
+    made = _made(drawn, edited_manifest=str(tmp_path / "settled.csv"), on_conflict="drop")
+    assert made.conflicts == ()
+    assert all(row.split for row in made.rows if row.id in conflict)
+
+
+def test_files_that_the_manifest_rejects_do_not_stop_a_strict_build(
+    drawn: tuple[SampleReport, Survey], edited: Path
+) -> None:
+    made = _made(drawn, edited_manifest=str(edited), on_invalid="raise")
+    assert made.rows == _made(drawn).rows
+    with pytest.raises(SurveyError, match="can't be used"):
+        _made(drawn, on_invalid="raise")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"classes": ("nothing",)}, "no class 'nothing'"),
+        ({"split_ratios": (("train", 0.5), ("train", 0.5))}, "train"),
+        ({"split_ratios": (("all", 0.5), ("test", 0.5))}, "not 'all'"),
+        ({"split_ratios": (("te st", 0.5), ("test", 0.5))}, "te st"),
+        ({"edited_manifest": "/nowhere/my.csv"}, "can't be read"),
+    ],
+)
+def test_options_are_checked_without_an_archive(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(KfoodError, match=message):
+        check_options(ManifestOptions(**options), TABLE)

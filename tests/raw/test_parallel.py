@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kfood_tfds.raw.errors import KfoodError
 from kfood_tfds.raw.parallel import default_workers, map_in_order
 
 
@@ -53,3 +54,9 @@ def test_the_first_error_ends_the_iteration() -> None:
 def test_no_items_give_no_results() -> None:
     assert list(map_in_order(str, [])) == []
     assert default_workers() >= 1
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_impossible_numbers_of_workers_are_refused(workers: int) -> None:
+    with pytest.raises(KfoodError, match="at least 1"):
+        list(map_in_order(str, [1], workers))

@@ -197,3 +197,30 @@ def test_foreign_folders_are_refused_before_any_image_is_read(
     (tmp_path / "holiday" / "beach" / "a.jpg").write_bytes(_jpeg(1))
     with pytest.raises(SurveyError, match="beach"):
         survey(find_archive(tmp_path / "holiday"), table)
+
+
+@pytest.mark.parametrize("name", ["complete.json", "survey.csv", "measurements.bin"])
+@pytest.mark.parametrize("kept", [0, 40])
+def test_torn_files_are_mended(
+    folder: Path, table: ClassTable, tmp_path: Path, name: str, kept: int
+) -> None:
+    first = survey(find_archive(folder), table, tmp_path / "cache")
+    rows, data = list(first.rows), first.measurements.tobytes()
+    place = first.folder / name
+    del first
+    place.write_bytes(place.read_bytes()[:kept])
+    again = survey(find_archive(folder), table, tmp_path / "cache")
+    assert list(again.rows) == rows
+    assert again.measurements.tobytes() == data
+
+
+def test_a_renamed_class_folder_is_surveyed_anew(table: ClassTable, tmp_path: Path) -> None:
+    for name in ("갈비구이", "갈치구이"):
+        path = tmp_path / name
+        if not path.exists() and (tmp_path / "갈비구이").exists():
+            (tmp_path / "갈비구이").rename(path)
+        path.mkdir(exist_ok=True)
+        if not (path / "a.jpg").exists():
+            (path / "a.jpg").write_bytes(_jpeg(1))
+        (row,) = survey(find_archive(path), table, tmp_path / "cache").rows
+        assert row.id == f"구이/{name}/a.jpg"

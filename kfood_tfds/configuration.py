@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -89,6 +90,15 @@ def load(config: str | os.PathLike[str] | Mapping[str, Any]) -> Experiment:
     return Experiment(train, validation, builder.info, train_pipeline, eval_pipeline, filled, place)
 
 
+def _jsonschema() -> Any:
+    try:
+        return importlib.import_module("jsonschema")
+    except ImportError as error:
+        raise ConfigurationError(
+            'Configuration files are checked by jsonschema: pip install "kfood-tfds[config]".'
+        ) from error
+
+
 def with_defaults(config: Mapping[str, Any], place: str = "config") -> Config:
     """Checks a configuration against the schema and fills in its defaults.
 
@@ -99,8 +109,7 @@ def with_defaults(config: Mapping[str, Any], place: str = "config") -> Config:
     Raises:
         ConfigurationError: If it isn't valid; names every fault by its place.
     """
-    import jsonschema
-
+    jsonschema = _jsonschema()
     schema = load_schema()
     validator = jsonschema.Draft202012Validator(schema)
     faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))

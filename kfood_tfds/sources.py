@@ -76,8 +76,8 @@ class RandomAccess(Sequence[Any]):
         formats = {item.value for item in builder.info.available_file_formats()}
         if _ARRAY_RECORD not in formats:
             raise SourceError(
-                "Random access takes ArrayRecord files; kfood_tfds.convert_to_array_record puts "
-                "them beside the others, once. "
+                "Random access takes ArrayRecord files; "
+                "kfood_tfds.sources.convert_to_array_record puts them beside the others, once. "
                 f"Received: {self.directory} with {', '.join(sorted(formats))} files"
             )
         whole = self.split.split("[")[0].split("+")[0]

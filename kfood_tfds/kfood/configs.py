@@ -61,7 +61,7 @@ class KfoodConfig(tfds.core.BuilderConfig):
         ratios, classes = self.split_ratios, self.classes
         return ManifestOptions(
             split_ratios=tuple(ratios.items() if isinstance(ratios, Mapping) else ratios),
-            classes=(classes,) if isinstance(classes, (str, int)) else classes and tuple(classes),
+            classes=_several(classes),
             per_class=self.per_class,
             on_invalid=self.on_invalid,
             on_conflict=self.on_conflict,
@@ -83,6 +83,13 @@ class KfoodConfig(tfds.core.BuilderConfig):
             path = shaping[name]
             shaping[name] = path and hashlib.sha256(epath.Path(path).read_bytes()).hexdigest()
         return hashlib.sha256(repr(sorted(shaping.items())).encode()).hexdigest()[:16]
+
+
+def _several(classes: Sequence[str | int] | str | int | None) -> tuple[str | int, ...] | None:
+    """Returns the classes as a tuple; a single one may stand alone."""
+    if classes is None:
+        return None
+    return (classes,) if isinstance(classes, (str, int)) else tuple(classes)
 
 
 _NOT_SHAPING = frozenset(

@@ -115,7 +115,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
     ) -> Any:
         """Reads the data set; see TFDS. Small ones aren't cached: decoded images fill memory."""
         read_config = read_config or tfds.ReadConfig(try_autocache=False)
-        return super().as_dataset(split, read_config=read_config, **kwargs)
+        return super().as_dataset(split=split, read_config=read_config, **kwargs)
 
     def _generate_examples(
         self, found: Survey, manifest: Manifest, split: str

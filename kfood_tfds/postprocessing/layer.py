@@ -12,7 +12,7 @@ from kfood_tfds.postprocessing.serving import example_of
 
 
 @keras.saving.register_keras_serializable(package="kfood_tfds")
-class ImagePreprocessing(keras.layers.Layer):  # type: ignore[misc]
+class ImagePreprocessing(keras.layers.Layer):
     """Decodes and prepares images as ``Pipeline.preprocess`` does; needs the TensorFlow backend.
 
     The input is a batch of encoded images, strings of shape (batch,) or (batch, 1); the output

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 
 
-class AlignEpochs(keras.callbacks.Callback):  # type: ignore[misc]
+class AlignEpochs(keras.callbacks.Callback):
     """Makes the data's epochs those of ``model.fit``, so that a restarted training goes on exactly.
 
     For ``batches`` without ``epochs``. With ``keras.callbacks.BackupAndRestore`` beside it, a

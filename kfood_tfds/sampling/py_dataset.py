@@ -14,7 +14,7 @@ from kfood_tfds.sampling.keras_data import check_sampler, epoch_places
 from kfood_tfds.sampling.resampling import COPY_MARK
 
 
-class PyDataset(keras.utils.PyDataset):  # type: ignore[misc]
+class PyDataset(keras.utils.PyDataset):
     """Batches of the sampled examples for ``model.fit`` with the TensorFlow, torch or JAX backend.
 
     Each of Keras's epochs is one of the sampler's, from its epoch on. With the TensorFlow backend

@@ -121,9 +121,7 @@ def test_resized_crop_keeps_area_and_aspect(example: Any) -> None:
 def test_resized_crop_covers_the_box(example: Any) -> None:
     given = example(200, 300, box=(150, 220, 200, 300))
     for share in (0.3, 0.9, 1.0):
-        found = many(
-            pp.RandomResizedCrop, given, 200, area=(0.05, 1.0), min_box_overlap=share
-        )
+        found = many(pp.RandomResizedCrop, given, 200, area=(0.05, 1.0), min_box_overlap=share)
         rows = np.minimum(found[:, 0] + found[:, 2], 200) - np.maximum(found[:, 0], 150)
         columns = np.minimum(found[:, 1] + found[:, 3], 300) - np.maximum(found[:, 1], 220)
         covered = np.maximum(rows, 0) * np.maximum(columns, 0) / (50 * 80)

@@ -195,9 +195,7 @@ def test_reads_flat_folders(tmp_path: Path) -> None:
 def test_reads_one_class_folder(tmp_path: Path) -> None:
     _write(tmp_path, CONTENT)
     archive = find_archive(tmp_path / "한과" / "약과")
-    assert [(m.class_name, m.filename) for m in archive.members()] == [
-        ("약과", "Img_149_0000.gif")
-    ]
+    assert [(m.class_name, m.filename) for m in archive.members()] == [("약과", "Img_149_0000.gif")]
 
 
 def test_takes_what_lies_in_a_category_of_the_same_name_for_no_class(tmp_path: Path) -> None:

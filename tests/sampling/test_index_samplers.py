@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import pickle
 
 import numpy as np
@@ -63,13 +65,13 @@ def test_subset_gives_its_indices() -> None:
 @settings(max_examples=60, deadline=None)
 def test_shards_hold_every_index_exactly_once(length: int, world: int, epoch: int) -> None:
     parts = [list(Random(length).shard(rank, world).at(epoch)) for rank in range(world)]
-    assert sorted(sum(parts, [])) == list(range(length))
+    assert sorted(functools.reduce(operator.iadd, parts, [])) == list(range(length))
     assert [len(part) for part in parts] == [
         len(Random(length).shard(rank, world)) for rank in range(world)
     ]
     even = [list(Random(length).shard(rank, world, True).at(epoch)) for rank in range(world)]
     assert {len(part) for part in even} == {length // world}
-    assert set(sum(even, [])) <= set(range(length))
+    assert set(functools.reduce(operator.iadd, even, [])) <= set(range(length))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,7 @@ def test_batches_resume_at_a_step() -> None:
     batch = Batch(Random(11), 3)
     whole = list(batch.at(2))
     running = iter(batch.at(2))
-    assert [next(running), next(running)] + list(batch.at(2, 2)) == whole
+    assert [next(running), next(running), *list(batch.at(2, 2))] == whole
     assert list(batch.at(2, 9)) == []
 
 

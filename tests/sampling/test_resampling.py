@@ -102,7 +102,7 @@ def test_copies_have_ids_of_their_own() -> None:
     assert sorted(Counter(name.partition("#")[2] for name in ids).items()) == [
         ("", 2), ("2", 2), ("3", 2),
     ]  # fmt: skip
-    assert sorted(set(name.partition("#")[0] for name in ids)) == [
+    assert sorted({name.partition("#")[0] for name in ids}) == [
         "구이/00000.jpg",
         "구이/00001.jpg",
     ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections import Counter
 
 import numpy as np
@@ -67,7 +69,7 @@ def test_balanced_draws_anew_each_epoch_and_reaches_every_example() -> None:
     epochs = [list(sampler) for _ in range(40)]
     assert {len(epoch) for epoch in epochs} == {20}
     assert epochs[0] != epochs[1]
-    assert set(sum(epochs, [])) == set(range(44))
+    assert set(functools.reduce(operator.iadd, epochs, [])) == set(range(44))
     assert epochs[1] == list(Balanced(labels, per_class=10).at(1))
 
 

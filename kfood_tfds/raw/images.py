@@ -278,9 +278,12 @@ def _decode(data: bytes, kind: str) -> Pixels | None:
     tf = _tensorflow()
     try:
         if kind == "PNG":
-            tensor = tf.io.decode_png(data, channels=3)
+            tensor = tf.raw_ops.DecodePng(contents=data, channels=3)
         else:
-            tensor = tf.io.decode_jpeg(data, channels=3, dct_method="INTEGER_ACCURATE")
+            # The raw op: a tenth of a millisecond less of Python per image.
+            tensor = tf.raw_ops.DecodeJpeg(
+                contents=data, channels=3, dct_method="INTEGER_ACCURATE"
+            )
     except tf.errors.OpError:
         return None
     pixels: Pixels = tensor.numpy()

@@ -10,6 +10,7 @@ a crash, doesn't decode a file twice.
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import re
 import unicodedata
@@ -296,12 +297,17 @@ def examine_all(
     """
     work = functools.partial(examine, two_value_boxes=two_value_boxes)
     facts = map_in_order(work, read_files(archive, planned[done:]), workers)
-    with progress(
-        total=len(planned), initial=done, desc="Looking at every file", unit=" files"
-    ) as bar:
-        for fact in facts:
-            bar.update()
-            yield fact
+    # TensorFlow's million objects stay: no need to look through them again and again.
+    gc.freeze()
+    try:
+        with progress(
+            total=len(planned), initial=done, desc="Looking at every file", unit=" files"
+        ) as bar:
+            for fact in facts:
+                bar.update()
+                yield fact
+    finally:
+        gc.unfreeze()
 
 
 def in_reading_order(planned: Iterable[PlannedFile]) -> list[PlannedFile]:

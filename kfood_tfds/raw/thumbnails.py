@@ -54,7 +54,7 @@ def thumbnail(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return found
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=512)
 def _column_weights(width: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Weights of an area average of pixels into cells: whole numbers, and their sum per cell.
 

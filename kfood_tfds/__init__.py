@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
+from typing import Any
 
 from kfood_tfds.kfood import Builder as Builder
 from kfood_tfds.kfood import KfoodConfig as KfoodConfig
@@ -16,8 +16,18 @@ __all__ = ["Builder", "KfoodConfig"]
 _SUBMODULES = ("postprocessing", "sampling", "statistics")
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Imports a submodule when it is first asked for."""
+# Functions that are called by the package's name, and where they are.
+_FUNCTIONS = {
+    "random_access": "sources",
+    "convert_to_array_record": "sources",
+    "load": "configuration",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports a submodule, or the module of a function, when it is first asked for."""
     if name in _SUBMODULES:
         return importlib.import_module(f"kfood_tfds.{name}")
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(f"kfood_tfds.{_FUNCTIONS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

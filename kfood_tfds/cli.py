@@ -92,6 +92,15 @@ def _preview(options: argparse.Namespace, words: Words) -> int:
     return CLEAN
 
 
+def _train_check(options: argparse.Namespace, words: Words) -> int:
+    # It loads TensorFlow, which the other commands' help shouldn't.
+    from kfood_tfds.training_check import check_training, describe
+
+    check = check_training(options.config, options.out, options.batches)
+    sys.stdout.write(describe(check).rstrip("\n") + "\n")
+    return CLEAN
+
+
 def _parser(words: Words) -> argparse.ArgumentParser:
     say = words.say
     parser = argparse.ArgumentParser(prog="kfood-tfds", description=say("about"))
@@ -113,6 +122,10 @@ def _parser(words: Words) -> argparse.ArgumentParser:
     _add_inspect(add("inspect", _inspect, language_option, archive_options), words)
     _add_sample(add("sample", _sample, language_option), words)
     _add_preview(add("preview", _preview, language_option, archive_options), words)
+    check = add("train-check", _train_check, language_option)
+    check.add_argument("config", metavar="CONFIG", help=say("check_config"))
+    check.add_argument("--out", default="train_check.png", metavar="PNG", help=say("preview_out"))
+    check.add_argument("--batches", type=int, default=100, metavar="N", help=say("check_batches"))
     return parser
 
 

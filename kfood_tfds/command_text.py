@@ -33,6 +33,9 @@ _EN = {
     "sample_per_class": "images of each class; default: %(default)s",
     "seed": "another seed draws other images; default: %(default)s",
     "faults": "add one file of each fault that real archives have",
+    "train-check": "load an experiment's JSON file, print shapes, class shares and images/s",
+    "check_config": "the experiment: a JSON file as described by config.schema.json",
+    "check_batches": "batches to read at most; default: %(default)s",
     "preview": "write a picture of some classes with their crop boxes",
     "preview_classes": (
         "classes with commas between, by Korean name, romanised name or number, such as "
@@ -85,6 +88,9 @@ _KO = {
     "sample_per_class": "클래스마다 그릴 이미지 수. 기본값: %(default)s",
     "seed": "시드를 바꾸면 다른 이미지를 그림. 기본값: %(default)s",
     "faults": "실제 아카이브에서 나타나는 결함을 종류마다 한 파일씩 추가",
+    "train-check": "실험 JSON 파일을 읽어 텐서 모양, 클래스 비율, 초당 이미지 수를 보여 줍니다",
+    "check_config": "실험을 적은 JSON 파일(config.schema.json 형식)",
+    "check_batches": "최대로 읽을 배치 수, 기본값: %(default)s",
     "preview": "몇몇 클래스의 이미지와 크롭 영역을 한 장의 그림으로 저장",
     "preview_classes": (
         "쉼표로 나눈 클래스. 한글 이름, 로마자 이름, 번호 모두 가능. 예: 김치찌개,bibimbap,49"

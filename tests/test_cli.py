@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -231,3 +232,33 @@ def test_a_sample_with_faults_shows_them(
 def test_parts_are_read_however_the_arguments_came() -> None:
     assert cli._parts(" 김치찌개, 49 ,,") == ("김치찌개", "49")
     assert cli._parts("김치".encode().decode("ascii", "surrogateescape")) == ("김치",)
+
+
+def test_train_check_describes_an_experiment(tmp_path: Path, dummy_build: dict[str, Any]) -> None:
+    config = {
+        "dataset": {"name": "kfood/full", "data_dir": str(dummy_build["data_dir"])},
+        "pipeline": {"size": 32},
+        "batch_size": 4,
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "kfood_tfds", "train-check", "config.json", "--batches", "2"],
+        capture_output=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert "images/s" in done.stdout.decode()
+    assert (tmp_path / "train_check.png").exists()
+
+
+def test_train_check_names_the_place_of_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"batch_size": "many"}', encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "kfood_tfds", "train-check", "config.json"],
+        capture_output=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "batch_size" in done.stderr.decode()

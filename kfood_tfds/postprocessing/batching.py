@@ -111,7 +111,7 @@ def _order(pipeline: Any, ds: Any, options: BatchOptions, count: int) -> Order:
         epochs=options.epochs,
         start_step=options.start_step,
         start_example=options.start_example,
-        repeatable=not (shuffle or pipeline.random),
+        repeatable=not (shuffle or pipeline.random or hasattr(ds, "at_epoch")),
     )
 
 

@@ -115,6 +115,8 @@ def _endless(plan: Plan, order: Order, epoch_items: Callable[..., Any], per_step
 
 
 def _mixed(records: Any, order: Order, epoch: Any) -> Any:
+    # A resampled data set holds other examples in each epoch.
+    records = records.at_epoch(epoch) if hasattr(records, "at_epoch") else records
     if not order.buffer:
         return records
     # Inside flat_map this is the seed of the function's own graph, in place of the global one.

@@ -281,9 +281,7 @@ def _decode(data: bytes, kind: str) -> Pixels | None:
             tensor = tf.raw_ops.DecodePng(contents=data, channels=3)
         else:
             # The raw op: a tenth of a millisecond less of Python per image.
-            tensor = tf.raw_ops.DecodeJpeg(
-                contents=data, channels=3, dct_method="INTEGER_ACCURATE"
-            )
+            tensor = tf.raw_ops.DecodeJpeg(contents=data, channels=3, dct_method="INTEGER_ACCURATE")
     except tf.errors.OpError:
         return None
     pixels: Pixels = tensor.numpy()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from kfood_tfds import postprocessing as pp
 from kfood_tfds.raw.classes import load_class_table
 from kfood_tfds.sampling import resampling as rs
 
@@ -162,6 +163,27 @@ def test_categories_of_a_class_table_of_ones_own() -> None:
         by_class[label] += times
     # 60 for each category are the numbers as they are.
     assert by_class == {0: 60, 1: 30, 2: 30}
+
+
+def test_pipeline_tosses_anew_in_each_epoch_and_resumes() -> None:
+    ds, _ = _stream([40, 4])
+    png = tf.io.encode_png(tf.zeros([4, 4, 3], tf.uint8))
+    ds = ds.map(lambda example: {**example, "image": png})
+    resampled = rs.resample(ds, "balanced", seed=1, counts=[40, 4])
+    pipeline = pp.eval_pipeline(4, crop="none", num_classes=2)
+
+    def ids(**more: Any) -> list[list[str]]:
+        batches = pipeline.batches(resampled, 11, seed=1, with_ids=True, **more)
+        return [[name.decode() for name in batch[-1].numpy()] for batch in batches]
+
+    epochs = ids(epochs=3)
+    assert epochs == sum([_in_batches(_ids(resampled.at_epoch(epoch))) for epoch in range(3)], [])
+    assert epochs[:4] != epochs[4:8]
+    assert ids(epochs=3, start_step=5) == epochs[5:]
+
+
+def _in_batches(names: list[str]) -> list[list[str]]:
+    return [names[start : start + 11] for start in range(0, len(names), 11)]
 
 
 def test_decoded_images_of_different_sizes_are_resampled_too() -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -24,6 +25,7 @@ _BOX_COLUMNS = ("ymin", "xmin", "ymax", "xmax")
 # What a spreadsheet takes for the start of a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 _MAX_ERRORS_SHOWN = 20
+_UNIQUE = frozenset(["id", "crop_note", "sha256"])
 _WHOLE = re.compile(r"\d{1,19}(\.0*)?", re.ASCII)
 # What an edited manifest may change or must prove; its other columns may hold anything.
 _OVERRULING = ("id", "verdict", "reason", "split", "label", "sha256", *_BOX_COLUMNS)
@@ -133,7 +135,11 @@ def from_cells(cells: Sequence[str], find_label: Callable[[str], int] = int) -> 
         cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA_STARTS) else cell
         for cell in cells
     ]
-    cell = dict(zip(COLUMNS, plain, strict=True))
+    # Most cells hold one of a few words: one copy of each is enough for 150,000 rows.
+    cell = {
+        column: text if column in _UNIQUE else sys.intern(text)
+        for column, text in zip(COLUMNS, plain, strict=True)
+    }
     edges = [cell[column] for column in _BOX_COLUMNS]
     return ManifestRow(
         id=cell["id"],

@@ -190,7 +190,8 @@ def _read(folder: Path) -> tuple[list[ManifestRow], npt.NDArray[np.void]] | None
     if not (folder / "complete.json").exists():
         return None
     wanted = json.loads((folder / "complete.json").read_text())["files"]
-    rows = list(_rows((folder / "survey.csv").read_bytes().decode()))
+    with (folder / "survey.csv").open(encoding="utf-8", newline="") as file:
+        rows = [from_cells(cells) for cells in csv.reader(file)]
     path = folder / "measurements.bin"
     size = path.stat().st_size
     accepted = sum(row.accepted for row in rows)

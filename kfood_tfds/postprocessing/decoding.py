@@ -15,10 +15,10 @@ import tensorflow as tf
 IMAGE = "image"
 WINDOW = "window"
 
-# libjpeg interpolates chroma from the neighbouring column, which a cropped decode has only inside
-# its window: two columns more on either side make the pixels equal to those of the whole image, bit
-# for bit.
-_JPEG_COLUMNS = 2
+# libjpeg interpolates chroma between columns, and not at all in images narrower than five columns.
+# A window decoded alone lacks the neighbour of its first column where that begins a block of 16, and
+# of its last column where that is the second of a pair.
+_JPEG_BLOCK = 16
 _BMP_BITS_AT = 28
 
 
@@ -89,8 +89,7 @@ def decode(data: Any, window: Any = None, size: Any = None) -> Any:
     def jpeg() -> Any:
         if window is None:
             return tf.io.decode_jpeg(data, channels=3)
-        left = tf.minimum(window[1], _JPEG_COLUMNS)
-        right = tf.minimum(size[1] - window[1] - window[3], _JPEG_COLUMNS)
+        left, right = _jpeg_margins(window, size[1])
         wider = tf.stack([window[0], window[1] - left, window[2], window[3] + left + right])
         pixels = tf.image.decode_and_crop_jpeg(data, wider, channels=3)
         return tf.slice(pixels, tf.stack([0, left, 0]), tf.stack([window[2], window[3], 3]))
@@ -110,6 +109,15 @@ def decode(data: Any, window: Any = None, size: Any = None) -> Any:
         return pixels if window is None else _cut(pixels, window)
 
     return tf.ensure_shape(_by_format(data, jpeg, bmp, other), [None, None, 3])
+
+
+def _jpeg_margins(window: Any, width: Any) -> tuple[Any, Any]:
+    """Returns the columns to decode left and right of a window, so that it equals the whole."""
+    first, end = window[1], window[1] + window[3]
+    narrow = tf.cast(window[3] < _JPEG_BLOCK, tf.int32) * _JPEG_BLOCK
+    left = tf.maximum(tf.cast(first % _JPEG_BLOCK == 0, tf.int32), narrow)
+    right = tf.maximum(1 - end % 2, narrow)
+    return tf.minimum(left, first), tf.minimum(right, width - end)
 
 
 def _by_format(data: Any, jpeg: Any, bmp: Any, other: Any) -> Any:

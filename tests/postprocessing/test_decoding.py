@@ -33,6 +33,18 @@ def test_jpeg_window_equals_the_part_of_the_whole(
             np.testing.assert_array_equal(part, full[y : y + h, x : x + w])
 
 
+@pytest.mark.parametrize("subsampling", [1, 2])
+def test_every_window_of_a_row(photo: Any, encode: Any, subsampling: int) -> None:
+    for width in (3, 6, 37):
+        data = encode(photo(4, width), subsampling=subsampling)
+        full = whole(data)
+        decode = tf.function(decoding.decode)
+        for x in range(width):
+            for w in range(1, width - x + 1):
+                part = decode(tf.constant(data), tf.constant([0, x, 4, w]), tf.constant([4, width]))
+                np.testing.assert_array_equal(part, full[:, x : x + w])
+
+
 @pytest.mark.parametrize("form", ["PNG", "BMP"])
 @pytest.mark.parametrize("width", [33, 34, 35, 36])
 def test_lossless_window_is_the_part_drawn(photo: Any, encode: Any, form: str, width: int) -> None:

@@ -16,8 +16,8 @@ IMAGE = "image"
 WINDOW = "window"
 
 # libjpeg interpolates chroma between columns, and not at all in images narrower than five columns.
-# A window decoded alone lacks the neighbour of its first column where that begins a block of 16, and
-# of its last column where that is the second of a pair.
+# A window decoded alone lacks the neighbour of its first column where that begins a block of 16,
+# and of its last column where that is the second of a pair.
 _JPEG_BLOCK = 16
 _BMP_BITS_AT = 28
 

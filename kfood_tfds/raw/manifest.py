@@ -179,6 +179,25 @@ def _whole(cell: str, column: str) -> int:
     return int(cell.partition(".")[0])
 
 
+def _read_lines(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
+    """Returns the filled lines of a CSV file with their numbers."""
+    place = os.fspath(path)
+    try:
+        text = _decoded(epath.Path(path).read_bytes())
+    except (OSError, UnicodeDecodeError) as error:
+        raise ManifestError(
+            f"The manifest {place!r} can't be read ({error}). Save it as 'CSV UTF-8'."
+        ) from error
+    reader = csv.reader(io.StringIO(text, newline=""))
+    try:
+        lines = [(reader.line_num, cells) for cells in reader if any(cells)]
+    except csv.Error as error:
+        raise ManifestError(
+            f"The manifest {place!r}, line {reader.line_num} isn't CSV: {error}."
+        ) from error
+    return lines
+
+
 def read_manifest(
     path: str | os.PathLike[str], table: ClassTable | None = None
 ) -> dict[int, ManifestRow]:
@@ -197,19 +216,7 @@ def read_manifest(
             line is named.
     """
     place = os.fspath(path)
-    try:
-        text = _decoded(epath.Path(path).read_bytes())
-    except (OSError, UnicodeDecodeError) as error:
-        raise ManifestError(
-            f"The manifest {place!r} can't be read ({error}). Save it as 'CSV UTF-8'."
-        ) from error
-    reader = csv.reader(io.StringIO(text, newline=""))
-    try:
-        lines = [(reader.line_num, cells) for cells in reader if any(cells)]
-    except csv.Error as error:
-        raise ManifestError(
-            f"The manifest {place!r}, line {reader.line_num} isn't CSV: {error}."
-        ) from error
+    lines = _read_lines(path)
     header = lines[0][1] if lines else []
     missing = [column for column in _OVERRULING if column not in header]
     if missing:

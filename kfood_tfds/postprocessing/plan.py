@@ -47,13 +47,20 @@ class Plan:
                 "use a smaller batch_size or drop_remainder=False. Received: "
                 f"batch_size={self.batch_size}"
             )
-        if not self.drop_remainder and (self.examples < self.workers or min(self.sizes()) < 1):
+        if not self.drop_remainder and not self._everyone_has_enough:
             raise ValueError(
                 f"{self.examples} examples can't give each of {self.workers} workers the same "
                 "number of batches; use a larger batch_size, fewer workers or "
                 "drop_remainder=True. Received: "
                 f"batch_size={self.batch_size}, num_input_pipelines={self.workers}"
             )
+
+    @property
+    def _everyone_has_enough(self) -> bool:
+        """Whether the worker with the fewest examples, too, has one for each of its batches."""
+        least = self.examples // self.workers
+        shared = self.steps - self.full == 2
+        return least > 0 and (not shared or least - self.full * self.batch_size >= 2)
 
     @property
     def steps(self) -> int:

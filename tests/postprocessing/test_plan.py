@@ -44,6 +44,7 @@ def test_dropped_remainder() -> None:
         ((10, 4, False, 2, 2), "input_pipeline_id=2"),
         ((3, 4, False, 5), "num_input_pipelines=5"),
         ((5, 1, False, 2), "batch_size=1"),
+        ((5, 1, False, 2, 1), "batch_size=1"),
     ],
 )
 def test_impossible_plans_are_refused(arguments: tuple[int, ...], message: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import operator
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self, SupportsIndex, overload
 
@@ -336,7 +337,9 @@ def _built_directory(name: str, data_dir: str | None) -> str:
             "--imports=kfood_tfds --file_format=array_record, with --data_dir and --manual_dir. "
             f"Received: name={name!r}, data_dir={data_dir!r}"
         )
-    return str(builder.data_dir)
+    directory = str(builder.data_dir)
+    # TFDS's converter loses its way from a relative path; so would a worker in another folder.
+    return directory if "://" in directory else os.path.abspath(directory)
 
 
 def _has_array_record(directory: str) -> bool:

@@ -181,6 +181,17 @@ def test_converted_tfrecord_build_is_found_under_its_name(tmp_path: Path) -> Non
     assert suffixes == {"tfrecord": 1, "array_record": 1}
 
 
+def test_a_relative_data_dir_is_converted_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("apache_beam", reason="TFDS's converter imports apache_beam")
+    monkeypatch.chdir(tmp_path)
+    data_dir = Path(_store(tmp_path, "records", "tfrecord")).relative_to(tmp_path)
+    directory = sources.convert_to_array_record("records", str(data_dir))
+    assert Path(directory).is_absolute()
+    assert len(sources.random_access("records", "train", str(data_dir))) > 0
+
+
 def test_kfood_build_is_converted_and_its_metadata_holds(
     dummy_build: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -1,17 +1,33 @@
 # Everything runs in .venv; set PYTHON to choose the interpreter, WITH to add packages to it.
 PYTHON ?= python3
+PYTHONS ?= python3.11 python3.12 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 WITH ?=
 PYTEST_FLAGS ?= -n 2
+# Named after the added packages, so that other ones get installed too.
+TEST_STAMP := $(VENV)/.test-$(subst $() ,+,$(strip $(WITH)))
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-all lint clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.test
+test: $(TEST_STAMP)
 	$(BIN)/python -m pytest -q $(PYTEST_FLAGS)
+
+# The tests on every interpreter of PYTHONS that there is, each in an environment of its own.
+test-all:
+	@failed=; ran=; \
+	for python in $(PYTHONS); do \
+	  if ! $$python -c "" 2> /dev/null; then echo "$$python: not there, left out"; continue; fi; \
+	  venv=$(VENV)-$${python##*/}; log=$$venv.log; ran=yes; \
+	  echo "$$python: running, all output in $$log"; \
+	  $(MAKE) test PYTHON=$$python VENV=$$venv > $$log 2>&1 || failed="$$failed $$python"; \
+	  echo "$$python: $$(grep -E '[0-9]+ (passed|failed|error)' $$log | tail -n 1)"; \
+	done; \
+	[ -n "$$ran" ] || { echo "None of $(PYTHONS) is there: install one, or set PYTHONS."; exit 1; }; \
+	[ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -26,13 +42,14 @@ $(VENV)/.demo: setup.cfg | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.test: setup.cfg | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[test]" $(WITH)
-	touch $@
+$(TEST_STAMP): setup.cfg | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[test]" $(WITH:%='%')
+	rm -f $(VENV)/.test-*
+	touch '$@'
 
 $(VENV)/.lint: setup.cfg | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[lint]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info demo.png demo_data
+	rm -rf $(VENV) $(VENV)-* build dist *.egg-info demo.png demo_data

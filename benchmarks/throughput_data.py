@@ -63,11 +63,39 @@ def draw_archive(
     Returns:
         The photos, in the order drawn.
     """
+    photos = draw_photos(folder, classes, range(number), box_share, seed)
+    write_boxes(folder, photos)
+    return photos
+
+
+def draw_photos(
+    folder: Path,
+    classes: list[tuple[int, str, str]],
+    numbers: range,
+    box_share: float,
+    seed: int = 0,
+) -> list[Photo]:
+    """Draws photos alone; those that are there already stay, so a drawing can be taken up again.
+
+    Args:
+        folder: Where to; created.
+        classes: Label, name and category of each class.
+        numbers: Of the photos; each number is always the same photo.
+        box_share: Share of them that has a box.
+        seed: Of every choice.
+
+    Returns:
+        The photos, in the order drawn.
+    """
     texture = _texture(np.random.default_rng([seed, 0]))
-    photos = [
+    return [
         _draw(folder, classes[index % len(classes)], index, box_share, texture, seed)
-        for index in range(number)
+        for index in numbers
     ]
+
+
+def write_boxes(folder: Path, photos: list[Photo]) -> None:
+    """Writes a crop_area.properties into each class folder."""
     rows: dict[Path, list[str]] = {}
     for photo in photos:
         lines = rows.setdefault(folder / photo.category / photo.name, [])
@@ -75,7 +103,6 @@ def draw_archive(
             lines.append(f"{photo.stem}={','.join(map(str, photo.box))}\r\n")
     for path, lines in rows.items():
         (path / "crop_area.properties").write_text("".join(lines), newline="")
-    return photos
 
 
 def read_classes(path: Path) -> list[tuple[int, str, str]]:
@@ -100,8 +127,12 @@ def _draw(
     stem = f"Img_{label:03d}_{index:04d}"
     photo = Photo(category, name, stem, label, height, width, box)
     path = folder / photo.id
+    if path.exists():
+        return photo
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(_jpeg(_pixels(rng, texture, height, width)))
+    half = path.with_suffix(".half")
+    half.write_bytes(_jpeg(_pixels(rng, texture, height, width)))
+    half.replace(path)
     return photo
 
 

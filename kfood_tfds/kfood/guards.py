@@ -8,6 +8,7 @@ import importlib
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ _OPEN_FILES = 1200
 _SHUFFLE_IN_MEMORY = 1_000_000_000
 # TFDS keeps the examples twice, as shuffle buckets and as shards; headers and metadata on top.
 _DISK_FACTOR = 2.05
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class BuildError(KfoodError):
@@ -37,10 +39,14 @@ def exclusive_build(data_path: epath.Path, cache_dir: epath.Path, config: str) -
         data_path: Where the finished build will be, `…/kfood/<config>/<version>`.
         cache_dir: Where the lock is kept.
         config: The name of the configuration.
+
+    Raises:
+        BuildError: If the disk is full, or the path can't be written by TensorFlow.
     """
     if "://" in os.fspath(data_path):
         yield
         return
+    _check_text(data_path)
     cache_dir.mkdir(parents=True, exist_ok=True)
     with locked(Path(cache_dir) / f"build-{config}.lock"):
         for leftover in sorted(data_path.parent.glob(f"incomplete.*_{data_path.name}")):
@@ -58,12 +64,31 @@ def exclusive_build(data_path: epath.Path, cache_dir: epath.Path, config: str) -
             raise
 
 
-def _disk_is_full(error: Exception, path: Path) -> bool:
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    # TensorFlow's file errors carry words only.
-    return type(error).__name__ in ("ResourceExhaustedError", "InternalError") and (
-        "No space left" in str(error) or shutil.disk_usage(_existing(path)).free < 1 << 20
+def _check_text(data_path: epath.Path) -> None:
+    """Refuses a path that Python took for ASCII: TensorFlow would, once the work is done."""
+    try:
+        os.fspath(data_path).encode()
+    except UnicodeEncodeError as error:
+        raise BuildError(
+            f"Python reads the path {os.fsencode(data_path).decode(errors='replace')!r} as "
+            f"{sys.getfilesystemencoding()}, and TensorFlow can't write there then. Start Python "
+            "with PYTHONUTF8=1, set LANG=C.UTF-8, or choose a data_dir of plain letters."
+        ) from error
+
+
+def _disk_is_full(error: BaseException | None, path: Path) -> bool:
+    """Whether an error, or one that it was raised from, comes of a full disk."""
+    if error is None:
+        return False
+    # TensorFlow's file errors carry words only, and TFDS wraps them once more.
+    return (
+        (isinstance(error, OSError) and error.errno in _FULL)
+        or any(os.strerror(number) in str(error) for number in _FULL)
+        or (
+            type(error).__name__ in ("ResourceExhaustedError", "InternalError")
+            and shutil.disk_usage(_existing(path)).free < 1 << 20
+        )
+        or _disk_is_full(error.__cause__ or error.__context__, path)
     )
 
 

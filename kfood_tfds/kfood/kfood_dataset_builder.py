@@ -15,7 +15,7 @@ from kfood_tfds.raw.archive import Archive, find_archive
 from kfood_tfds.raw.classes import ClassTable
 from kfood_tfds.raw.manifest_maker import Manifest, check_options, make_manifest
 from kfood_tfds.raw.sample import find_or_draw_sample
-from kfood_tfds.raw.stored_images import StoredImage, stored_images
+from kfood_tfds.raw.stored_images import StoredImage, least_bytes, stored_images
 from kfood_tfds.raw.survey_store import Survey, survey
 
 CROP_STATUSES = ("annotated", "clipped", "missing", "unusable")
@@ -80,7 +80,9 @@ class Builder(tfds.core.GeneratorBasedBuilder):
     def _split_generators(self, dl_manager: tfds.download.DownloadManager) -> dict[str, Any]:
         options, table = self.config.manifest_options(), self.config.class_table()
         check_options(options, table)
-        found = self._survey(self._archive(dl_manager), table)
+        archive = self._archive(dl_manager)
+        guards.check_room(self.data_path, self._least_bytes(archive))
+        found = self._survey(archive, table)
         manifest = make_manifest(found, table, options)
         guards.check_room(self.data_path, manifest.estimated_bytes(found, self.config.form))
         summed_up = sum_up(found, manifest, table, found.archive.place)
@@ -94,6 +96,13 @@ class Builder(tfds.core.GeneratorBasedBuilder):
         if self.config.sample:
             return find_archive(find_or_draw_sample(self._cache_dir))
         return find_archive(dl_manager.manual_dir)
+
+    def _least_bytes(self, archive: Archive) -> int:
+        """Returns what the examples take at least; 0 if not all of the archive is asked for."""
+        config = self.config
+        if config.classes is not None or config.per_class is not None or config.manifest:
+            return 0
+        return least_bytes(archive.image_bytes(), config.form)
 
     @property
     def _cache_dir(self) -> tfds.core.Path:

@@ -27,7 +27,7 @@ from kfood_tfds.raw.extents import (
     SpoolReader,
     extent_size,
 )
-from kfood_tfds.raw.found_files import FoundFile, find_files
+from kfood_tfds.raw.found_files import FoundFile, change_of, find_files
 from kfood_tfds.raw.layouts import (
     EXPECTED,
     BrokenUnit,
@@ -228,6 +228,25 @@ class Archive:
         for unit, checksum in sorted(self._checksums.items()):
             digest.update(f"{unit}\0{checksum}\n".encode(errors="replace"))
         return digest.hexdigest()
+
+    def image_bytes(self) -> int:
+        """Returns what the images take where they lie, packed or not; nothing is opened for it."""
+        locators = [member.locator for member in self.members() if member.kind == "image"]
+        packed = sum(one.compressed for one in locators if isinstance(one, ZipEntry))
+        return packed + sum(one.size for one in locators if isinstance(one, FoundFile))
+
+    def check_unchanged(self) -> None:
+        """Checks sizes and times of the local files that the archive lies in.
+
+        Raises:
+            ArchiveError: If one isn't what it was when the archive was found.
+        """
+        change = next(filter(None, map(change_of, self._layout.files)), "")
+        if change:
+            raise ArchiveError(
+                f"{self.place} was changed after it was looked at: {change}. Let nothing write to "
+                "it while it is read, and start again."
+            )
 
     def close(self) -> None:
         """Closes what `read` keeps open; reading opens it again."""

@@ -113,6 +113,21 @@ def _of(path: str, name: str, stat: os.stat_result, fault: str = "") -> FoundFil
     return FoundFile(path, split_name(decoded), stat.st_size, stat.st_mtime_ns, fault)
 
 
+def change_of(file: FoundFile) -> str:
+    """Says how a local file differs from when it was found; empty if it doesn't."""
+    if file.fault or "://" in file.path:
+        return ""
+    try:
+        now = os.stat(file.path)
+    except OSError as error:
+        return f"{file.shown} can't be reached any more ({error})"
+    if now.st_size != file.size:
+        return f"{file.shown} had {file.size:,} bytes and has {now.st_size:,} now"
+    if now.st_mtime_ns != file.changed:
+        return f"{file.shown} was written to"
+    return ""
+
+
 def _remote(folder: epath.Path, inside: str, depth: int = 0) -> Iterator[FoundFile]:
     if not folder.is_dir():
         stat = folder.stat()

@@ -96,22 +96,6 @@ def test_two_builds_at_once_give_one_result(
     assert _content(tmp_path) == _content(dummy_build["data_dir"])
 
 
-@pytest.mark.slow
-def test_a_read_only_archive_on_a_long_hangul_path_builds(
-    dummy_data: Path, dummy_build: dict[str, Any], tmp_path: Path
-) -> None:
-    manual = tmp_path / "받은 파일"
-    shutil.copytree(dummy_data, manual)
-    manual.chmod(0o555)
-    data_dir = tmp_path / ("한국 음식 " * 12).strip() / ("사진 " * 20).strip()
-    assert len(str(data_dir)) > 130
-    builder = kfood_tfds.Builder(config="full", data_dir=data_dir)
-    builder.download_and_prepare(
-        download_config=tfds.download.DownloadConfig(manual_dir=str(manual))
-    )
-    assert _content(data_dir) == _content(dummy_build["data_dir"])
-
-
 def test_leftovers_are_named_and_removed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     leftover = tmp_path / "kfood" / "full" / "incomplete.ABCDEF_1.0.0"
     other = tmp_path / "kfood" / "full" / "incomplete.ABCDEF_2.0.0"

@@ -604,3 +604,13 @@ def test_members_are_ordered_by_their_place_in_the_zip(tmp_path: Path) -> None:
     archive = find_archive(_write(tmp_path, {"구이.zip": _zip(dict.fromkeys(names, b"x"))}))
     members: tuple[Member, ...] = archive.members()
     assert [member.filename for member in members] == ["c.jpg", "a.jpg", "b.jpg"]
+
+
+def test_image_bytes_are_those_in_the_archive_whatever_they_claim(tmp_path: Path) -> None:
+    lying = _patched(_zip(GIVEN, deflated=True), "구이/갈비구이/a.jpg", 24, b"\xf0\xff\xff\xff")
+    archive = find_archive(_write(tmp_path / "lying", {"구이.zip": lying}))
+    assert 0 < archive.image_bytes() < 200
+    images = {path: data for path, data in CONTENT.items() if "crop_area" not in path}
+    assert find_archive(_write(tmp_path / "loose", CONTENT)).image_bytes() == sum(
+        map(len, images.values())
+    )

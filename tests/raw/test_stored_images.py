@@ -12,7 +12,7 @@ from PIL import Image
 from kfood_tfds.raw.crop_area import CropBox
 from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.manifest import ManifestRow
-from kfood_tfds.raw.stored_images import StoredForm, store_image
+from kfood_tfds.raw.stored_images import StoredForm, least_bytes, store_image
 
 _COARSE = np.random.default_rng(0).integers(0, 255, (9, 12, 3), np.uint8)
 _PICTURE = Image.fromarray(_COARSE).resize((1200, 900), Image.Resampling.BICUBIC)
@@ -84,3 +84,17 @@ def test_changed_bytes_are_refused() -> None:
 def test_impossible_forms_are_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(SurveyError, match=message):
         StoredForm(**values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        (StoredForm(), 900),
+        (StoredForm("jpeg", 320), 100),
+        (StoredForm("bmp", 512), 100),
+        (StoredForm("jpeg"), 100),
+        (StoredForm("jpeg", 64), 0),
+    ],
+)
+def test_what_images_take_at_least(form: StoredForm, expected: int) -> None:
+    assert least_bytes(1000, form) == expected

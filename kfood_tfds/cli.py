@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 from tqdm.auto import tqdm
 
@@ -39,8 +39,36 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options, words))
     except (KfoodError, OSError) as error:
-        sys.stderr.write(words.say("error", message=str(error)) + "\n")
+        text = error.in_language(words.lang) if isinstance(error, KfoodError) else str(error)
+        sys.stderr.write(words.say("error", message=text) + "\n")
         return UNREADABLE
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in the reader's language what argparse would say in the process's."""
+
+    def __init__(self, *, words: Words, **options: Any) -> None:
+        super().__init__(add_help=False, **options)
+        self._words = words
+        self.add_argument("-h", "--help", action="help", help=words.say("help"))
+        self._positionals.title = words.say("arguments")
+        self._optionals.title = words.say("options")
+
+    def format_usage(self) -> str:
+        """Returns how the command is called."""
+        return self._in_own_words(super().format_usage())
+
+    def format_help(self) -> str:
+        """Returns the whole help."""
+        return self._in_own_words(super().format_help())
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the process: an argument is missing or makes no sense."""
+        text = self._words.say("bad_arguments", message=message)
+        self.exit(UNREADABLE, f"{self.format_usage()}{self.prog}: {text}\n")
+
+    def _in_own_words(self, text: str) -> str:
+        return self._words.say("usage") + text.removeprefix("usage: ")
 
 
 def _inspect(options: argparse.Namespace, words: Words) -> int:
@@ -103,7 +131,7 @@ def _train_check(options: argparse.Namespace, words: Words) -> int:
 
 def _parser(words: Words) -> argparse.ArgumentParser:
     say = words.say
-    parser = argparse.ArgumentParser(prog="kfood-tfds", description=say("about"))
+    parser = _Parser(words=words, prog="kfood-tfds", description=say("about"))
     version = f"kfood-tfds {__version__}"
     parser.add_argument("--version", action="version", help=say("version"), version=version)
     language_option = argparse.ArgumentParser(add_help=False)
@@ -117,7 +145,12 @@ def _parser(words: Words) -> argparse.ArgumentParser:
         default="image",
         help=say("two_value_boxes"),
     )
-    commands = parser.add_subparsers(title=say("commands"), metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        title=say("commands"),
+        metavar="COMMAND",
+        required=True,
+        parser_class=functools.partial(_Parser, words=words),
+    )
     add = functools.partial(_add_command, commands, words)
     _add_inspect(add("inspect", _inspect, language_option, archive_options), words)
     _add_sample(add("sample", _sample, language_option), words)

@@ -45,6 +45,11 @@ _EN = {
     "preview_out": "PNG file to write; default: %(default)s",
     "version": "print the version and exit",
     "error": "error: {message}",
+    "usage": "usage: ",
+    "arguments": "positional arguments",
+    "options": "options",
+    "help": "show this help message and exit",
+    "bad_arguments": "error: {message}",
     "Looking at every file": "Looking at every file",
     "found": "{source} ({layout}): {found} images, {accepted} accepted, {rejected} rejected",
     "classes": "Classes with images: {present} of {number}",
@@ -59,7 +64,6 @@ _EN = {
     "problem": "The archive: {problem}",
     "written": "Written: {path}",
     "shown": "{name}: {number}",
-    "none_split": "in no split",
 }
 
 _KO = {
@@ -99,6 +103,11 @@ _KO = {
     "preview_out": "쓸 PNG 파일. 기본값: %(default)s",
     "version": "버전을 출력하고 끝냄",
     "error": "오류: {message}",
+    "usage": "사용법: ",
+    "arguments": "인자",
+    "options": "옵션",
+    "help": "도움말을 출력하고 끝냄",
+    "bad_arguments": "오류: 명령줄이 맞지 않습니다({message}). --help로 사용법을 확인하십시오.",
     "Looking at every file": "모든 파일 검사",
     "found": "{source} ({layout}): 이미지 {found}장, 사용 {accepted}장, 제외 {rejected}장",
     "classes": "이미지가 있는 클래스: {number}개 중 {present}개",
@@ -113,7 +122,10 @@ _KO = {
     "problem": "아카이브: {problem}",
     "written": "저장함: {path}",
     "shown": "{name}: {number}장",
-    "none_split": "분할 없음",
+    "layout_parts": "part 파일",
+    "layout_category zips": "대분류별 zip",
+    "layout_folders": "폴더",
+    "layout_category zips and folders": "대분류별 zip과 폴더",
 }
 
 TEXTS: Mapping[str, Mapping[str, str]] = {"en": _EN, "ko": _KO}

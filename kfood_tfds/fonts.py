@@ -13,6 +13,7 @@ from typing import Protocol
 from PIL import ImageFont
 
 from kfood_tfds.raw.errors import KfoodError
+from kfood_tfds.raw.messages import say
 
 FONT_VARIABLE = "KFOOD_FONT"
 
@@ -136,8 +137,7 @@ def _named_font(path: str) -> LabelFont:
         ImageFont.truetype(expanded, _PROBE_SIZE)
     except OSError as error:
         raise KfoodError(
-            f"{FONT_VARIABLE} must name a font file (.ttf, .otf or .ttc) that can be opened; "
-            f"correct the path or unset the variable. Received: {FONT_VARIABLE}={path!r} ({error})"
+            say("font", variable=FONT_VARIABLE, path=path, error=str(error))
         ) from error
     return LabelFont(expanded, 0, hangul=draws_hangul(expanded))
 

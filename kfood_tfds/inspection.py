@@ -11,15 +11,17 @@ from etils import epath
 from PIL import Image
 from tqdm.auto import tqdm
 
-from kfood_tfds import report, report_numbers
+from kfood_tfds import report, report_numbers, report_text
 from kfood_tfds.raw.archive import Archive, find_archive
 from kfood_tfds.raw.classes import ClassTable, load_class_table
 from kfood_tfds.raw.errors import ArchiveError
 from kfood_tfds.raw.images import ImageRejected, prepare_image
 from kfood_tfds.raw.manifest import ManifestRow, write_manifest
 from kfood_tfds.raw.manifest_maker import Manifest, ManifestOptions, make_manifest
+from kfood_tfds.raw.messages import Message
 from kfood_tfds.raw.survey_store import Survey, survey
 from kfood_tfds.report_likeness import CutPair, cut_pairs, load_method
+from kfood_tfds.report_parts import kind_name, reason_name
 from kfood_tfds.words import Words
 
 MANIFEST_NAME = "manifest.csv"
@@ -63,7 +65,7 @@ class Inspection:
     rows: tuple[ManifestRow, ...]
     summary: report_numbers.Summary
     cut_pairs: tuple[CutPair, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[Message, ...] = ()
     written: tuple[str, ...] = ()
 
     @property
@@ -77,7 +79,7 @@ class Inspection:
             "source": self.source,
             "layout": self.layout,
             "clean": self.clean,
-            "problems": list(self.problems),
+            "problems": [str(problem) for problem in self.problems],
             **report_numbers.to_json(self.summary),
             "cut_pairs": [
                 {
@@ -225,12 +227,13 @@ def describe(inspection: Inspection, words: Words) -> str:
         words: The language, with the texts of ``command_text``.
     """
     summary, say = inspection.summary, words.say
+    names = Words(words.lang, report_text.TEXTS)
     known = [count for count in summary.classes if count.label is not None]
     lines = [
         say(
             "found",
             source=inspection.source,
-            layout=inspection.layout,
+            layout=words.get(f"layout_{inspection.layout}", inspection.layout),
             found=summary.found,
             accepted=summary.accepted,
             rejected=len(summary.rejected),
@@ -239,21 +242,32 @@ def describe(inspection: Inspection, words: Words) -> str:
         say("side_files", number=len(summary.side_files)),
     ]
     tallies = (
-        ("rejected", summary.reasons),
-        ("splits", summary.splits),
-        ("crops", summary.crop_statuses),
-        ("flags", tuple((flag, len(rows)) for flag, rows in summary.flags)),
+        ("rejected", "reason_", summary.reasons),
+        ("splits", "split_", summary.splits),
+        ("crops", "crop_", summary.crop_statuses),
+        ("flags", "flag_", tuple((flag, len(rows)) for flag, rows in summary.flags)),
     )
-    for heading, tally in tallies:
+    for heading, prefix, tally in tallies:
         if tally:
             lines.append(say(heading))
             lines += [
-                say("line", number=number, name=name or say("none_split")) for name, number in tally
+                say("line", number=number, name=_kind(names, prefix, kind))
+                for kind, number in tally
             ]
     lines.append(say("groups", groups=len(summary.groups), conflicts=len(summary.conflicts)))
     if not summary.balanced:
-        names = ", ".join(check.name for check in summary.checks if not check.holds)
-        lines.append(say("unbalanced", names=names))
-    lines += [say("problem", problem=problem) for problem in inspection.problems]
+        unmet = [names.say(f"check_{check.name}") for check in summary.checks if not check.holds]
+        lines.append(say("unbalanced", names=", ".join(unmet)))
+    lines += [
+        say("problem", problem=problem.in_language(words.lang)) for problem in inspection.problems
+    ]
     lines += [say("written", path=path) for path in inspection.written]
     return "\n".join(lines) + "\n"
+
+
+def _kind(names: Words, prefix: str, kind: str) -> str:
+    """Returns a kind's name: the manifest's own word, in Korean behind what it means."""
+    if names.lang == "en" and kind:
+        return kind
+    name = reason_name(names, kind) if prefix == "reason_" else kind_name(names, prefix, kind)
+    return name if name == kind or not kind else f"{name} ({kind})"

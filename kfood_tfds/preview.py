@@ -15,6 +15,7 @@ from kfood_tfds.raw.classes import ClassTable, FoodClass, load_class_table
 from kfood_tfds.raw.crop_area import place_crop
 from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.images import ImageRejected, prepare_image
+from kfood_tfds.raw.messages import say
 from kfood_tfds.raw.survey import (
     PlannedFile,
     ReadFile,
@@ -70,10 +71,7 @@ def preview(
             there is nothing to show: no class, or ``per_class`` under 1.
     """
     if not classes or per_class < 1:
-        raise SurveyError(
-            "preview needs at least one class and per_class of at least 1. "
-            f"Received: classes={list(classes)}, per_class={per_class}"
-        )
+        raise SurveyError(say("preview_nothing", classes=str(list(classes)), per_class=per_class))
     table = load_class_table(class_csv)
     foods = tuple(dict.fromkeys(table.find(name) for name in classes))
     font = find_font() if font is None else font
@@ -103,9 +101,9 @@ def _choose(
         )
         if not ids:
             present = sorted({f.food.name for f in planned if f.food is not None})
+            names = ", ".join(present)
             raise SurveyError(
-                f"{archive.place} holds no image of {food.name!r}. "
-                f"Choose among the classes that are there: {', '.join(present)}."
+                say("preview_no_image", place=archive.place, name=food.name, present=names)
             )
         number_shown = min(number, len(ids))
         chosen |= {ids[n * len(ids) // number_shown] for n in range(number_shown)}

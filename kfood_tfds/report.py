@@ -18,6 +18,7 @@ from kfood_tfds import drawing, report_findings, report_sections, report_text
 from kfood_tfds.html_tree import Element, Raw, document, element
 from kfood_tfds.raw.classes import ClassTable
 from kfood_tfds.raw.manifest import ManifestRow
+from kfood_tfds.raw.messages import Message, in_language
 from kfood_tfds.report_findings import Shown
 from kfood_tfds.report_likeness import CutPair, Method
 from kfood_tfds.report_numbers import Group, Summary
@@ -71,7 +72,7 @@ class ReportSource:
 
     name: str
     read_picture: ReadPicture | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message | str, ...] = ()
     cut_pairs: tuple[CutPair, ...] = ()
     method: Method | None = None
 
@@ -169,9 +170,8 @@ def _body(words: Words, source: ReportSource, sections: Sequence[Element]) -> El
 
 
 def _sections(page: Page, source: ReportSource, shown: Shown, limits: Limits) -> list[Element]:
-    notes = source.notes + tuple(
-        f"{row.id}: {row.crop_note}" for row in page.summary.side_files if row.crop_note
-    )
+    crop_notes = (f"{row.id}: {row.crop_note}" for row in page.summary.side_files if row.crop_note)
+    notes = (*(str(in_language(note, page.words.lang)) for note in source.notes), *crop_notes)
     sections = (
         report_sections.numbers(page),
         report_sections.expected(page),

@@ -60,7 +60,7 @@ def _lead(page: Page, name: str, any_found: bool) -> Element:
 
 
 def _rejection_list(page: Page, kind: str, rows: Sequence[ManifestRow]) -> Element:
-    heading = element("summary", f"{reason_name(page, kind)} ", gloss(thousands(len(rows))))
+    heading = element("summary", f"{reason_name(page.words, kind)} ", gloss(thousands(len(rows))))
     items = (element("li", refused.id, _detail(refused.reason, kind)) for refused in rows)
     listed = element("ul", *items, class_="list")
     return element("details", heading, listed, open=len(rows) <= _OPEN_LIST)

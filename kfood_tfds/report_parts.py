@@ -92,16 +92,16 @@ def food(page: Page, label: int | None) -> tuple[Child, ...]:
     return (named.name, gloss(named.english) if glossed else None)
 
 
-def kind_name(page: Page, prefix: str, name: str) -> str:
+def kind_name(words: Words, prefix: str, name: str) -> str:
     """Returns the word for a split or a crop status; the empty name is that of no split."""
-    return page.words.get(prefix + name, name) if name else page.words.say("none_split")
+    return words.get(prefix + name, name) if name else words.say("none_split")
 
 
-def reason_name(page: Page, kind: str) -> str:
+def reason_name(words: Words, kind: str) -> str:
     """Returns the words for a kind of refusal, as ``report_numbers.reason_kind`` gives it."""
     fault, _, form = kind.partition(" ")
-    pattern = page.words.get(f"reason_{fault} …", "") if form.isupper() else ""
-    return pattern.format(format=form) if pattern else page.words.get(f"reason_{kind}", kind)
+    pattern = words.get(f"reason_{fault} …", "") if form.isupper() else ""
+    return pattern.format(format=form) if pattern else words.get(f"reason_{kind}", kind)
 
 
 def number_cell(number: str, bad: bool = False) -> Element:
@@ -175,7 +175,7 @@ def counts_table(
         (_counts_row(name, count, splits, top) for name, count in named),
         element("th", head),
         *number_heads(say("found"), say("rejected")),
-        *number_heads(*(kind_name(page, "split_", split) for split in splits)),
+        *number_heads(*(kind_name(page.words, "split_", split) for split in splits)),
         element("th", class_="wide"),
     )
 

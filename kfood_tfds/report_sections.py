@@ -49,7 +49,7 @@ def numbers(page: Page) -> Element:
     reasons: tuple[Child, ...] = ()
     if summary.reasons:
         named = tally_table(
-            page, say("reason"), summary.reasons, lambda kind: reason_name(page, kind)
+            page, say("reason"), summary.reasons, lambda kind: reason_name(words, kind)
         )
         reasons = (element("h3", say("rejected")), named)
     return section(
@@ -167,7 +167,7 @@ def classes(page: Page) -> Element:
         report_charts.columns(known, top, say("classes_chart", number=len(known))),
         element("div", *(element("span", end) for end in ends), class_="axis"),
         _key(
-            *((split, kind_name(page, "split_", split)) for split, _ in summary.splits),
+            *((split, kind_name(page.words, "split_", split)) for split, _ in summary.splits),
             ("rejected", say("rejected")),
         ),
         _each_class(page, top),
@@ -241,7 +241,9 @@ def splits(page: Page) -> Element:
 def _kinds_table(
     page: Page, head: str, tally: Tally, prefix: str, coloured: bool = False
 ) -> Element:
-    return tally_table(page, head, tally, lambda name: kind_name(page, prefix, name), coloured)
+    return tally_table(
+        page, head, tally, lambda name: kind_name(page.words, prefix, name), coloured
+    )
 
 
 def crops(page: Page, limit: int) -> Element:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+from kfood_tfds.raw.errors import KfoodError
 
 LANGUAGES = ("ko", "en")
 
@@ -63,3 +66,17 @@ def language(asked: str | None = None, environ: Mapping[str, str] | None = None)
         if environ.get(name):
             return "ko" if environ[name].lower().startswith("ko") else "en"
     return "en"
+
+
+@contextlib.contextmanager
+def noted_in_korean() -> Iterator[None]:
+    """Puts the Korean text below the traceback of this package's errors, in a Korean locale.
+
+    The errors' own text stays English, so that nothing that is made of it hangs on the locale.
+    """
+    try:
+        yield
+    except KfoodError as error:
+        if language() == "ko" and error.in_language("ko") != str(error):
+            error.add_note(error.in_language("ko"))
+        raise

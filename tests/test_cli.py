@@ -103,7 +103,7 @@ def test_korean_help_survives_a_terminal_without_hangul() -> None:
     korean = {**BARE, "LC_ALL": "", "LC_CTYPE": "C", "LC_MESSAGES": "ko_KR.UTF-8"}
     done = run("preview", "--help", **korean)
     assert done.returncode == 0, done.stderr.decode()
-    assert b"usage" in done.stdout and b"\\uc544" in done.stdout
+    assert b"kfood-tfds preview" in done.stdout and b"\\uc544" in done.stdout
 
 
 @pytest.mark.slow
@@ -132,6 +132,42 @@ def test_what_cannot_be_read_gives_two(tmp_path: Path) -> None:
     assert done.stdout == b""
     assert done.stderr.decode().startswith("error: ") and "nowhere.zip" in done.stderr.decode()
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["inspect", "nowhere.zip"], "오류: nowhere.zip: 그런 파일이나 폴더가 없습니다."),
+        (["sample", "x.zip", "--classes", "갈비구"], "혹시 '갈비구이'(galbi-gui)입니까?"),
+        (["sample", "x.zip", "--per-class", "0"], "오류: 샘플의 클래스당 이미지는"),
+    ],
+)
+def test_errors_are_korean_in_a_korean_locale(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")
+    assert cli.main(arguments) == 2
+    assert words in capsys.readouterr().err
+    assert cli.main([*arguments, "--lang", "en"]) == 2
+    assert words not in capsys.readouterr().err
+
+
+def test_argparse_speaks_korean_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as done:
+        cli.main(["inspect", "--lang", "ko", "--workers", "many", "x"])
+    assert done.value.code == 2
+    seen = capsys.readouterr().err
+    assert seen.startswith("사용법: kfood-tfds inspect ")
+    assert "오류: 명령줄이 맞지 않습니다(argument --workers" in seen
+    with pytest.raises(SystemExit):
+        cli.main(["inspect", "--lang", "ko", "--help"])
+    page = capsys.readouterr().out
+    assert page.startswith("사용법: ") and "\n옵션:\n" in page and "\n인자:\n" in page
 
 
 @pytest.mark.parametrize(

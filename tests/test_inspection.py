@@ -130,7 +130,7 @@ def test_part_of_an_archive_that_cannot_be_read_is_a_fault(tmp_path: Path) -> No
         outer.writestr("국.zip", whole.getvalue()[:100])
     found = inspect(tmp_path / "kfood.zip")
     assert not found.clean and found.summary.accepted == 3
-    assert any("국.zip" in problem for problem in found.problems)
+    assert any("국.zip" in str(problem) for problem in found.problems)
 
 
 def test_what_lies_beside_the_archive_is_noted_but_no_fault(tmp_path: Path) -> None:
@@ -143,7 +143,28 @@ def test_what_lies_beside_the_archive_is_noted_but_no_fault(tmp_path: Path) -> N
     (tmp_path / "readme.txt").write_text("hello")
     found = inspect(tmp_path)
     assert found.clean
-    assert any("readme.txt" in problem for problem in found.problems)
+    assert any("readme.txt" in str(problem) for problem in found.problems)
+
+
+def test_what_is_wrong_with_an_archive_is_told_in_korean_but_kept_in_english(
+    tmp_path: Path,
+) -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as category:
+        category.writestr("구이/갈비구이/Img_000_0000.jpg", jpeg(0))
+    with zipfile.ZipFile(tmp_path / "kfood.zip", "w") as outer:
+        outer.writestr("구이.zip", whole.getvalue())
+        outer.writestr("국.zip", whole.getvalue()[:100])
+    found = inspection.inspect_archive(
+        tmp_path / "kfood.zip", out=tmp_path / "out", progress=no_bar, lang="ko"
+    )
+    text = inspection.describe(found, Words("ko", command_text.TEXTS))
+    korean = "아카이브: kfood.zip › 국.zip: 파일이 잘렸습니다."
+    assert korean in text and "is cut off" not in text
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert korean.removeprefix("아카이브: ") in page
+    assert found.to_json()["problems"][0].startswith("kfood.zip › 국.zip is cut off")
+    assert "is cut off" in (tmp_path / "out" / "manifest.csv").read_text(encoding="utf-8")
 
 
 def test_no_archive_is_one_clear_error(tmp_path: Path) -> None:
@@ -176,7 +197,11 @@ def test_the_description_names_numbers_and_files(
     text = inspection.describe(found, Words(lang, command_text.TEXTS))
     head = {"ko": "이미지 13장, 사용 12장, 제외 1장", "en": "13 images, 12 accepted, 1 rejected"}
     assert head[lang] in text
-    assert "1  empty file" in text and "report.html" in text
+    kind = {"ko": "1  빈 파일 (empty file)", "en": "1  empty file"}
+    assert kind[lang] in text and "report.html" in text
+    crop = {"ko": "정보 없음: 이미지 전체 (missing)", "en": "  missing\n"}
+    assert crop[lang] in text
+    assert ("(폴더)" if lang == "ko" else "(folders)") in text
     assert text.endswith("\n")
 
 

@@ -81,10 +81,10 @@ def test_a_class_has_its_meaning_beside_it_in_english_alone() -> None:
 
 
 def test_reasons_are_said_in_the_readers_words() -> None:
-    assert report_parts.reason_name(page("ko"), "truncated PNG") == "잘린 PNG 파일"
-    assert report_parts.reason_name(page("ko"), "empty file") == "빈 파일"
-    assert report_parts.reason_name(page("ko"), "truncated by hand") == "truncated by hand"
-    assert report_parts.reason_name(page("en"), "truncated PNG") == "truncated PNG"
+    assert report_parts.reason_name(page("ko").words, "truncated PNG") == "잘린 PNG 파일"
+    assert report_parts.reason_name(page("ko").words, "empty file") == "빈 파일"
+    assert report_parts.reason_name(page("ko").words, "truncated by hand") == "truncated by hand"
+    assert report_parts.reason_name(page("en").words, "truncated PNG") == "truncated PNG"
 
 
 def test_a_tally_shows_numbers_and_shares() -> None:

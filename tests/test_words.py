@@ -7,11 +7,19 @@ import string
 import pytest
 
 from kfood_tfds import command_text, report_text, words
+from kfood_tfds.raw import archive_text, survey_text
+from kfood_tfds.raw.errors import KfoodError
+from kfood_tfds.raw.messages import say
 
-ALL_TEXTS = {"report": report_text.TEXTS, "command": command_text.TEXTS}
+ALL_TEXTS = {
+    "report": report_text.TEXTS,
+    "command": command_text.TEXTS,
+    "archive": archive_text.TEXTS,
+    "survey": survey_text.TEXTS,
+}
 
 # Names of faults that the code spells in English itself; only Korean has words for them.
-KOREAN_ONLY = ("reason_", "left_out_", "copy_")
+KOREAN_ONLY = ("reason_", "left_out_", "copy_", "layout_")
 
 
 @pytest.mark.parametrize(
@@ -65,3 +73,26 @@ def test_both_languages_say_the_same_things(name: str) -> None:
 
 def fields(text: str) -> set[str | None]:
     return {field for _, field, _, _ in string.Formatter().parse(text) if field}
+
+
+@pytest.mark.parametrize(
+    ("locale", "notes"), [("ko_KR.UTF-8", ["workers는 1 이상"]), ("en_GB.UTF-8", [])]
+)
+def test_errors_get_a_korean_note_in_a_korean_locale(
+    monkeypatch: pytest.MonkeyPatch, locale: str, notes: list[str]
+) -> None:
+    monkeypatch.setenv("LC_ALL", locale)
+    with pytest.raises(KfoodError, match="^workers must be") as caught, words.noted_in_korean():
+        raise KfoodError(say("workers", received=0))
+    found = getattr(caught.value, "__notes__", [])
+    assert [note[: len(start)] for note, start in zip(found, notes, strict=True)] == notes
+
+
+def test_errors_without_korean_get_no_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")
+    with pytest.raises(KfoodError) as caught, words.noted_in_korean():
+        raise KfoodError("plain")
+    assert not hasattr(caught.value, "__notes__")
+    with pytest.raises(OSError, match="disk") as other, words.noted_in_korean():
+        raise OSError("disk")
+    assert not hasattr(other.value, "__notes__")

@@ -17,6 +17,7 @@ from kfood_tfds.raw.manifest_maker import Manifest, check_options, make_manifest
 from kfood_tfds.raw.sample import find_or_draw_sample
 from kfood_tfds.raw.stored_images import StoredImage, least_bytes, stored_images
 from kfood_tfds.raw.survey_store import Survey, survey
+from kfood_tfds.words import noted_in_korean
 
 CROP_STATUSES = ("annotated", "clipped", "missing", "unusable")
 
@@ -77,6 +78,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
                 return
             super().download_and_prepare(**kwargs)
 
+    @noted_in_korean()
     def _split_generators(self, dl_manager: tfds.download.DownloadManager) -> dict[str, Any]:
         options, table = self.config.manifest_options(), self.config.class_table()
         check_options(options, table)

@@ -29,7 +29,6 @@ from kfood_tfds.raw.extents import (
 )
 from kfood_tfds.raw.found_files import FoundFile, change_of, find_files
 from kfood_tfds.raw.layouts import (
-    EXPECTED,
     BrokenUnit,
     FolderUnit,
     Layout,
@@ -46,6 +45,7 @@ from kfood_tfds.raw.member_names import (
     kind_of,
     split_name,
 )
+from kfood_tfds.raw.messages import Message, say
 from kfood_tfds.raw.zip_directory import (
     MAX_MEMBER_BYTES,
     ZipDirectory,
@@ -53,6 +53,7 @@ from kfood_tfds.raw.zip_directory import (
     inflate_chunks,
     read_directory,
     read_entry,
+    too_large,
 )
 
 # A deflated category zip stays in memory up to this size, then goes to a temporary file.
@@ -80,7 +81,7 @@ class Member:
     kind: str
     size: int
     unit: str
-    locator: ZipEntry | FoundFile | str
+    locator: ZipEntry | FoundFile | Message
 
     @property
     def path(self) -> str:
@@ -115,7 +116,7 @@ class Archive:
     def _start(self) -> None:
         self._members: dict[str, tuple[Member, ...]] = {}
         self._checksums: dict[str, int] = {}
-        self._broken: dict[str, str] = {}
+        self._broken: dict[str, Message] = {}
         self._lock = threading.Lock()
         self._kept: tuple[str, Reader] | None = None
 
@@ -152,16 +153,16 @@ class Archive:
         return tuple(self._units)
 
     @property
-    def problems(self) -> tuple[str, ...]:
+    def problems(self) -> tuple[Message, ...]:
         """What is wrong with, or lies beside, the archive as a whole."""
         self.members()
         broken = [self._broken[unit] for unit in self.units if unit in self._broken]
         ignored = [
-            f"{file.shown}: left alone beside the {self.layout}"
+            say("left_alone", place=file.shown, layout=self.layout)
             for file in self._layout.ignored[:_PROBLEMS_SHOWN]
         ]
         more = len(self._layout.ignored) - len(ignored)
-        return (*broken, *ignored, *([f"{more} more files: left alone"] if more else []))
+        return (*broken, *ignored, *([say("more_left_alone", number=more)] if more else []))
 
     def members(self) -> tuple[Member, ...]:
         """Returns all files, unit by unit, inside a unit in the order in which they lie."""
@@ -180,7 +181,7 @@ class Archive:
         Raises:
             ArchiveError: If they are damaged or can't be reached.
         """
-        if isinstance(member.locator, str):
+        if isinstance(member.locator, Message):
             raise ArchiveError(member.locator)
         with self._lock:
             if self._kept is None or self._kept[0] != member.unit:
@@ -198,7 +199,7 @@ class Archive:
         unit = ""
         try:
             for member in members:
-                if isinstance(member.locator, str):
+                if isinstance(member.locator, Message):
                     yield member, ArchiveError(member.locator)
                     continue
                 if reader is None or unit != member.unit:
@@ -273,9 +274,9 @@ class Archive:
             except ArchiveError as error:
                 # Found only now, to open nothing twice; the other zips are none the worse.
                 size = unit.packed.size if unit.packed else extent_size(unit.extent)
-                yield self._broken_member(key, f"{unit.stem}.zip", size, str(error))
+                yield self._broken_member(key, f"{unit.stem}.zip", size, error.message)
 
-    def _broken_member(self, key: str, filename: str, size: int, error: str) -> Member:
+    def _broken_member(self, key: str, filename: str, size: int, error: Message) -> Member:
         self._broken[key] = error
         return Member("", "", filename, "image", size, key, error)
 
@@ -343,27 +344,18 @@ def _member(
 
 def _read_file(file: FoundFile, root: str) -> bytes:
     if file.fault:
-        raise ArchiveError(f"{file.shown} can't be read: {file.fault}.")
+        raise ArchiveError(say("cannot_read", place=file.shown, fault=file.fault))
     if file.size > MAX_MEMBER_BYTES:
-        raise ArchiveError(
-            f"{file.shown} is too large: {file.size:,} bytes, the limit is {MAX_MEMBER_BYTES:,} "
-            "(MAX_MEMBER_BYTES)."
-        )
+        raise ArchiveError(too_large(file.shown, file.size, MAX_MEMBER_BYTES, "MAX_MEMBER_BYTES"))
     try:
         with epath.Path(file.path).open("rb") as data:
             content: bytes = data.read(file.size + 1)
     except OSError as error:
         # One file may be unreadable; a folder that is gone must not look like that many times.
         kind = ArchiveError if epath.Path(root).expanduser().exists() else FileFailed
-        raise kind(
-            f"{file.shown} can't be read ({error}). Check that {root} is still there, and that "
-            "you may read all files in it."
-        ) from error
+        raise kind(say("file_unreadable", place=file.shown, error=str(error), root=root)) from error
     if len(content) != file.size:
-        raise ArchiveError(
-            f"{file.shown} had {file.size:,} bytes when the folder was listed and has another "
-            "length now. Let nothing write to the folder while it is read."
-        )
+        raise ArchiveError(say("file_changed", place=file.shown, size=file.size))
     return content
 
 
@@ -379,5 +371,5 @@ def find_archive(path: str | os.PathLike[str]) -> Archive:
     """
     place = os.fspath(path)
     if not epath.Path(path).expanduser().exists():
-        raise ArchiveError(f"{place} is not there. {EXPECTED}. Check the path.")
+        raise ArchiveError(say("not_there", place=place, expected=say("expected")))
     return Archive(place, find_layout(find_parts(find_files(place)), place))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from etils import epath
 
 from kfood_tfds.raw.errors import ClassTableError
+from kfood_tfds.raw.messages import Message, say
 
 COLUMNS = ("label", "name", "category", "romanized", "english", "aliases")
 _REQUIRED_COLUMNS = ("label", "name", "category")
@@ -108,17 +109,13 @@ class ClassTable:
             ClassTableError: If no class is called that; a near miss gets a suggestion.
         """
         if isinstance(spelling, bool) or not isinstance(spelling, (str, int)):
-            raise ClassTableError(
-                f"A class is named by a string or its label. Received: {spelling!r}."
-            )
+            raise ClassTableError(say("class_kind", received=repr(spelling)))
         text = str(spelling).strip()
         if re.fullmatch(r"-?[0-9]{1,9}", text):
             return self._by_label(int(text))
         found = self.from_folder(text) or self._spellings.get(_loose(text))
         if found is None:
-            raise ClassTableError(
-                f"There is no class {text!r} in the class table. {self._hint(text)}"
-            )
+            raise ClassTableError(say("class_unknown", text=text, hint=self._hint(text)))
         return found
 
     def find_all(self, spellings: Iterable[str | int]) -> tuple[FoodClass, ...]:
@@ -128,20 +125,15 @@ class ClassTable:
 
     def _by_label(self, label: int) -> FoodClass:
         if not 0 <= label < len(self.classes):
-            raise ClassTableError(
-                f"Labels run from 0 to {len(self.classes) - 1}. Received: {label}."
-            )
+            raise ClassTableError(say("class_label", last=len(self.classes) - 1, received=label))
         return self.classes[label]
 
-    def _hint(self, text: str) -> str:
+    def _hint(self, text: str) -> Message:
         near = difflib.get_close_matches(_jamo(text), self._jamo_spellings, n=1, cutoff=0.7)
         if near:
             food = self._jamo_spellings[near[0]]
-            return f"Did you mean {food.name!r} ({food.romanized or food.label})?"
-        return (
-            "Give the Korean name, an alias, the romanised name or the label; "
-            "kfood_tfds/raw/classes.csv lists them all."
-        )
+            return say("class_near", name=food.name, other=food.romanized or food.label)
+        return say("class_spellings")
 
     @functools.cached_property
     def _jamo_spellings(self) -> dict[str, FoodClass]:
@@ -172,7 +164,7 @@ def load_class_table(path: str | os.PathLike[str] | None = None) -> ClassTable:
         data = source.read_bytes()
     except OSError as error:
         raise ClassTableError(
-            f"The class CSV {os.fspath(path)!r} can't be read ({error}). Check `class_csv`."
+            say("table_unreadable", place=os.fspath(path), error=str(error))
         ) from error
     return parse_class_table(data, place=os.fspath(path))
 
@@ -193,37 +185,41 @@ def parse_class_table(data: bytes, place: str = "class CSV") -> ClassTable:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ClassTableError(
-            f"{place} isn't UTF-8 (byte {error.start}). Save it as 'CSV UTF-8'."
-        ) from error
+        raise ClassTableError(say("table_encoding", place=place, at=error.start)) from error
     reader = csv.DictReader(io.StringIO(text, newline=""))
     missing = [c for c in _REQUIRED_COLUMNS if c not in (reader.fieldnames or ())]
     if missing:
+        received = ",".join(reader.fieldnames or ()) or say("nothing")
         raise ClassTableError(
-            f"{place} lacks the column(s) {', '.join(missing)}. The first line must be: "
-            f"{','.join(COLUMNS)}. Received: {','.join(reader.fieldnames or ()) or 'nothing'}."
+            say(
+                "table_columns",
+                place=place,
+                missing=", ".join(missing),
+                columns=",".join(COLUMNS),
+                received=received,
+            )
         )
     try:
-        classes = [_parse_row(row, f"{place}, line {reader.line_num}") for row in reader]
+        classes = [
+            _parse_row(row, say("line", place=place, number=reader.line_num)) for row in reader
+        ]
     except csv.Error as error:
-        raise ClassTableError(f"{place}, line {reader.line_num} isn't CSV: {error}.") from error
+        where = say("line", place=place, number=reader.line_num)
+        raise ClassTableError(say("table_no_csv", where=where, error=str(error))) from error
     _check_table(classes, place)
     return ClassTable(tuple(sorted(classes, key=lambda food: food.label)))
 
 
-def _parse_row(row: dict[str, str | None], where: str) -> FoodClass:
+def _parse_row(row: dict[str, str | None], where: Message) -> FoodClass:
     cells = {
         column: unicodedata.normalize("NFC", (row.get(column) or "")).strip() for column in COLUMNS
     }
     if not re.fullmatch(r"[0-9]{1,9}", cells["label"]):
-        raise ClassTableError(
-            f"{where}: label must be a whole number. Received: {cells['label']!r}."
-        )
+        raise ClassTableError(say("table_label", where=where, received=cells["label"]))
     for column in ("name", "category"):
         if not cells[column] or "/" in cells[column]:
             raise ClassTableError(
-                f"{where}: {column} must be a folder name, not empty and without '/'. "
-                f"Received: {cells[column]!r}."
+                say("table_folder", where=where, column=column, received=cells[column])
             )
     return FoodClass(
         label=int(cells["label"]),
@@ -237,20 +233,17 @@ def _parse_row(row: dict[str, str | None], where: str) -> FoodClass:
 
 def _check_table(classes: list[FoodClass], place: str) -> None:
     if not classes:
-        raise ClassTableError(f"{place} holds no class. It needs one line per class.")
+        raise ClassTableError(say("table_empty", place=place))
     labels = sorted(food.label for food in classes)
     if labels != list(range(len(classes))):
         wrong = next(label for i, label in enumerate(labels) if label != i)
-        raise ClassTableError(
-            f"{place}: labels must be 0 to {len(classes) - 1}, each once. "
-            f"The first that is out of line is {wrong}."
-        )
+        raise ClassTableError(say("table_labels", place=place, last=len(classes) - 1, wrong=wrong))
     taken: dict[str, FoodClass] = {}
     for food in sorted(classes, key=lambda food: food.label):
         for spelling in (food.name, *food.aliases):
             other = taken.setdefault(normalize_name(spelling), food)
             if other is not food:
+                first, second = other.label, food.label
                 raise ClassTableError(
-                    f"{place}: {spelling!r} names both label {other.label} and label "
-                    f"{food.label}. Class names and aliases must be unique."
+                    say("table_names", place=place, text=spelling, first=first, second=second)
                 )

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from kfood_tfds.raw.messages import Message, in_language
+
 
 class KfoodError(ValueError):
-    """Base of all errors that this package raises on purpose."""
+    """Base of all errors that this package raises on purpose.
+
+    `str` gives the English text; `in_language("ko")` the Korean one where there is one: for all
+    that reading an archive, a class table or a sample's options can raise.
+    """
+
+    def __init__(self, message: Message | str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def in_language(self, lang: str) -> str:
+        """Returns the message in "ko" or "en"."""
+        return str(in_language(self.message, lang))
 
 
 class ArchiveError(KfoodError):
     """The archive, or a part of it, can't be found or read."""
+
+    message: Message
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
 
 
 class ClassTableError(KfoodError):

@@ -16,6 +16,7 @@ from typing import IO, Protocol
 from etils import epath
 
 from kfood_tfds.raw.errors import ArchiveError
+from kfood_tfds.raw.messages import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +110,11 @@ class ExtentReader:
             data = self._file.read(segment.length)
         except OSError as error:
             raise FileFailed(
-                f"{segment.path} can't be read ({error}). Check that the file is still there, "
-                "the disk is mounted and you may read it."
+                say("archive_unreadable", place=segment.path, error=str(error))
             ) from error
         if len(data) < segment.length:
-            raise FileFailed(
-                f"{segment.path} ends at byte {segment.start + len(data)}, but was longer when "
-                "the archive was opened. Let nothing write to it while it is read, then try again."
-            )
+            stop = segment.start + len(data)
+            raise FileFailed(say("archive_shrank", place=segment.path, stop=stop))
         return data
 
     def close(self) -> None:

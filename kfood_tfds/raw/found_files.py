@@ -10,6 +10,7 @@ from etils import epath
 
 from kfood_tfds.raw.errors import ArchiveError
 from kfood_tfds.raw.member_names import SplitName, decode_name, split_name
+from kfood_tfds.raw.messages import Message, say
 
 MAX_DEPTH = 12
 MAX_FILES = 2_000_000
@@ -24,14 +25,14 @@ class FoundFile:
         inside: Its path below the folder that was searched, in NFC.
         size: Bytes.
         changed: Time of the last change, in nanoseconds; 0 where unknown.
-      fault: Why it isn't read, else empty.
+        fault: Why it isn't read; None if it is.
     """
 
     path: str
     inside: SplitName
     size: int
     changed: int
-    fault: str = ""
+    fault: Message | None = None
 
     @property
     def shown(self) -> str:
@@ -60,10 +61,7 @@ def find_files(path: str | os.PathLike[str], below: bool = True) -> list[FoundFi
         else:
             found = list(_local(os.path.abspath(os.path.expanduser(root)), below))
     except OSError as error:
-        raise ArchiveError(
-            f"{root} can't be listed ({error}). Give the path of AI Hub's kfood download, a file "
-            "or a folder that you may read."
-        ) from error
+        raise ArchiveError(say("cannot_list", place=root, error=str(error))) from error
     return sorted(found, key=lambda file: (file.inside.folders, file.inside.filename, file.path))
 
 
@@ -94,19 +92,19 @@ def _local(root: str, below: bool) -> Iterator[FoundFile]:
                 yield _of(entry.path, name, entry.stat(follow_symlinks=not fault), fault)
 
 
-def _fault(entry: os.DirEntry[str], home: str, depth: int) -> str:
+def _fault(entry: os.DirEntry[str], home: str, depth: int) -> Message | None:
     if entry.is_symlink():
         if not os.path.exists(entry.path):
-            return "it is a link to nothing"
+            return say("fault_dead_link")
         inside = os.path.realpath(entry.path).startswith(os.path.join(home, ""))
         if not inside and not (depth == 0 and entry.is_file()):
-            return "it is a link out of the archive's folder, which isn't followed"
+            return say("fault_link_out")
     if depth >= MAX_DEPTH and entry.is_dir():
-        return f"it is a folder more than {MAX_DEPTH} levels deep (MAX_DEPTH)"
-    return ""
+        return say("fault_deep", limit=MAX_DEPTH)
+    return None
 
 
-def _of(path: str, name: str, stat: os.stat_result, fault: str = "") -> FoundFile:
+def _of(path: str, name: str, stat: os.stat_result, fault: Message | None = None) -> FoundFile:
     # The bytes as they are on the disk: unpacked on Linux, CP949 names are no UTF-8.
     # Piece by piece: a folder of the user's own may be UTF-8 above them.
     decoded = "/".join(decode_name(os.fsencode(part)) for part in name.split("/"))
@@ -151,8 +149,5 @@ def _nanoseconds(stat: epath.StatResult) -> int:
 
 def _counted(count: int, root: str) -> int:
     if count >= MAX_FILES:
-        raise ArchiveError(
-            f"{root} holds more than {MAX_FILES:,} files (MAX_FILES). Give the folder of the kfood "
-            "download, not one far above it."
-        )
+        raise ArchiveError(say("too_many_files", place=root, limit=MAX_FILES))
     return count + 1

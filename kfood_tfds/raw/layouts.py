@@ -19,6 +19,7 @@ from kfood_tfds.raw.errors import ArchiveError
 from kfood_tfds.raw.extents import Extent, ExtentReader, Reader, cut, extent_size, whole_files
 from kfood_tfds.raw.found_files import FoundFile, find_files
 from kfood_tfds.raw.member_names import decode_name, has_image_suffix, is_stranger, split_name
+from kfood_tfds.raw.messages import Message, say
 from kfood_tfds.raw.zip_directory import (
     STORED,
     ZipDirectory,
@@ -32,10 +33,6 @@ _PART = re.compile(r"^(?P<stem>.+)\.part(?P<number>\d+)$", re.IGNORECASE)
 _UNFINISHED = (".crdownload", ".part", ".partial", ".download", ".aria2", ".tmp", ".opdownload")
 _SHOWN = 8
 MAX_TAR_MEMBERS = 100_000
-EXPECTED = (
-    "Looked for kfood.zip, the portal's .tar or its .part files, category zips such as 구이.zip, "
-    "or folders such as 구이/갈비구이 with images"
-)
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class BrokenUnit:
     stem: str
     filename: str
     size: int
-    error: str
+    error: Message
 
 
 Unit = ZipUnit | FolderUnit | BrokenUnit
@@ -128,7 +125,9 @@ def find_layout(files: Sequence[FoundFile], place: str) -> Layout:
     has_images = any(has_image_suffix(f.inside.filename) for f in loose)
     is_one_file = len(files) == 1 and os.path.realpath(place) == os.path.realpath(files[0].path)
     if not from_zips and (not has_images or is_one_file):
-        raise ArchiveError(f"{place} holds no kfood archive. {EXPECTED}. {_findings(files)}")
+        raise ArchiveError(
+            say("no_archive", place=place, expected=say("expected"), found=_findings(files))
+        )
     name = "category zips" if from_zips else "folders"
     if from_zips and has_images:
         name = "category zips and folders"
@@ -155,30 +154,31 @@ def _check_inner_zips(units: Sequence[Unit], layout: str) -> None:
     zips = [unit for unit in units if not isinstance(unit, FolderUnit) and unit.stem]
     if not broken or (layout == "zip" and len(broken) < len(zips)):
         return
-    advice = (
-        "The part files may be in the wrong order, of two downloads, or damaged: check that each "
-        "has the name and size that the portal gave it, and download again those that haven't."
-        if layout != "zip"
-        else "Download the archive again."
-    )
+    advice = say("download_again") if layout == "zip" else say("check_parts")
     raise ArchiveError(
-        f"{len(broken)} of {len(zips)} zips inside can't be opened. {advice} The first: "
-        f"{broken[0].error}"
+        say(
+            "zips_do_not_open",
+            broken=len(broken),
+            number=len(zips),
+            advice=advice,
+            first=broken[0].error,
+        )
     )
 
 
-def _findings(files: Sequence[FoundFile]) -> str:
+def _findings(files: Sequence[FoundFile]) -> Message:
     unfinished = [f.shown for f in files if f.inside.filename.lower().endswith(_UNFINISHED)]
     if unfinished:
-        return (
-            f"Found an unfinished download: {', '.join(unfinished[:_SHOWN])}. Let it finish, or "
-            "start it again."
-        )
+        return say("found_unfinished", names=_some(unfinished))
     if not files:
-        return "Found nothing: the folder is empty. Put the download there as it is."
-    shown = ", ".join(f.shown for f in files[:_SHOWN])
-    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
-    return f"Found {shown}{more}. Give the path of the download itself."
+        return say("found_nothing")
+    return say("found_other", names=_some([f.shown for f in files]))
+
+
+def _some(names: Sequence[str]) -> Message | str:
+    shown = ", ".join(names[:_SHOWN])
+    left = len(names) - _SHOWN
+    return say("and_more", shown=shown, number=left) if left > 0 else shown or say("nothing")
 
 
 def _suffix(file: FoundFile) -> str:
@@ -193,8 +193,9 @@ def _directory(file: FoundFile) -> ZipDirectory:
     with ExtentReader(_extent(file)) as reader:
         directory = read_directory(reader, file.shown)
     faults = {entry.fault for entry in directory.entries if not entry.is_folder}
-    if len(faults) == 1 and "" not in faults:
-        raise ArchiveError(f"Nothing in {file.shown} can be read: {faults.pop()}.")
+    fault = faults.pop() if len(faults) == 1 else None
+    if fault is not None:
+        raise ArchiveError(say("nothing_readable", place=file.shown, fault=fault))
     return directory
 
 
@@ -234,7 +235,7 @@ def _inner_unit(reader: Reader, extent: Extent, entry: ZipEntry, place: str) -> 
             check_end(window_reader, inside)
         return ZipUnit(inside, inside, stem, window)
     except ArchiveError as error:
-        return BrokenUnit(inside, inside, stem, name, entry.size, str(error))
+        return BrokenUnit(inside, inside, stem, name, entry.size, error.message)
 
 
 def _unit_of_file(file: FoundFile) -> ZipUnit:
@@ -252,10 +253,8 @@ def _from_tars(files: Sequence[FoundFile]) -> tuple[list[Unit], list[FoundFile]]
         for name, extent in found or []:
             units += _units_of_extent(extent, f"{file.shown} › {name}")
         if not found:
-            shown = ", ".join(name for name, _, _ in members[:_SHOWN]) or "nothing"
-            raise ArchiveError(
-                f"{file.shown} is a tar without kfood.zip or its part files in it. Found {shown}."
-            )
+            names = _some([name for name, _, _ in members])
+            raise ArchiveError(say("tar_without_zip", place=file.shown, names=names))
     return units, tars
 
 
@@ -270,34 +269,29 @@ def _tar_members(file: FoundFile) -> Iterator[tuple[str, int, int]]:
         ):
             for number, member in enumerate(tar):
                 if number >= MAX_TAR_MEMBERS:
-                    raise ArchiveError(
-                        f"{file.shown} has more than {MAX_TAR_MEMBERS:,} members "
-                        "(MAX_TAR_MEMBERS); the portal's has a few part files."
-                    )
+                    raise ArchiveError(say("tar_too_long", place=file.shown, limit=MAX_TAR_MEMBERS))
                 if not member.isfile() or member.issparse():
                     continue
-                if member.offset_data + member.size > file.size:
-                    raise ArchiveError(
-                        f"{file.shown} is cut off: {member.name} should reach to byte "
-                        f"{member.offset_data + member.size}, but the tar has {file.size}. "
-                        "Download it again."
-                    )
                 name = decode_name(member.name.encode("utf-8", "surrogateescape"))
+                _check_reach(file, name, member.offset_data + member.size)
                 yield name, member.offset_data, member.size
     except (tarfile.TarError, OSError) as error:
-        raise ArchiveError(
-            f"{file.shown} is no readable tar ({error}). Download it again."
-        ) from error
+        raise ArchiveError(say("tar_unreadable", place=file.shown, error=str(error))) from error
+
+
+def _check_reach(tar: FoundFile, name: str, stop: int) -> None:
+    if stop > tar.size:
+        raise ArchiveError(say("tar_cut_off", place=tar.shown, name=name, stop=stop, size=tar.size))
 
 
 def _from_parts(files: Sequence[FoundFile]) -> tuple[list[Unit], list[FoundFile]]:
     parts = [f for f in files if _PART.match(f.inside.filename) and not is_stranger(f.inside)]
-    found = _joined([(f.shown, _extent(f)) for f in parts], "the folder")
+    found = _joined([(f.shown, _extent(f)) for f in parts], say("the_folder"))
     units = [unit for name, extent in found for unit in _units_of_extent(extent, name)]
     return units, parts
 
 
-def _joined(pieces: Sequence[tuple[str, Extent]], place: str) -> list[tuple[str, Extent]]:
+def _joined(pieces: Sequence[tuple[str, Extent]], place: Message | str) -> list[tuple[str, Extent]]:
     """Joins part files in numeric order; whole zips stay as they are.
 
     Raises:
@@ -313,30 +307,27 @@ def _joined(pieces: Sequence[tuple[str, Extent]], place: str) -> list[tuple[str,
             joined.append((name, extent))
     for stem, parts in series.items():
         parts.sort(key=lambda part: part[0])
-        _check_numbers(f"{stem} in {place}", parts)
+        _check_numbers(say("series", name=stem, place=place), parts)
         joined.append((stem, tuple(segment for _, extent in parts for segment in extent)))
     return sorted(joined)
 
 
-def _check_numbers(place: str, parts: Sequence[tuple[int, Extent]]) -> None:
+def _check_numbers(series: Message, parts: Sequence[tuple[int, Extent]]) -> None:
     """Parts are numbered 0, 1, 2, …, or by the byte of the whole at which each begins."""
     numbers = [number for number, _ in parts]
     begins = list(itertools.accumulate((extent_size(e) for _, e in parts[:-1]), initial=0))
     if numbers in (list(range(len(parts))), begins):
         return
-    what = "has a part twice"
+    what = say("part_twice")
     if len(set(numbers)) == len(numbers):
         # Numbers may be anything, so the gaps are walked, never filled.
         gap = next(i for i, number in enumerate(numbers) if number != i)
         upto = numbers[gap] - 1
-        rest = f" to .part{upto}" if upto > gap else ""
-        what = f"lacks .part{gap}{rest}"
-    found = ", ".join(f".part{n}" for n in numbers[:_SHOWN])
-    more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
-    raise ArchiveError(
-        f"{place} {what}; found {found}{more}. Put all part files of one download into one "
-        "folder, and nothing else of the kind."
-    )
+        what = say("lacks_part", number=gap)
+        if upto > gap:
+            what = say("lacks_parts", first=gap, last=upto)
+    found = _some([f".part{number}" for number in numbers])
+    raise ArchiveError(say("part_numbers", series=series, what=what, parts=found))
 
 
 def _units_of_extent(extent: Extent, place: str) -> list[Unit]:
@@ -344,10 +335,7 @@ def _units_of_extent(extent: Extent, place: str) -> list[Unit]:
         try:
             directory = read_directory(reader, place)
         except ArchiveError as error:
-            raise ArchiveError(
-                f"{error} (Joined from {len(extent)} piece(s); a missing last part file, or parts "
-                "of two downloads, look like this too.)"
-            ) from error
+            raise ArchiveError(say("joined", error=error.message, number=len(extent))) from error
         if _inner_zips(directory):
             return units_of_outer_zip(reader, extent, directory, place)
     stem = place.rpartition("/")[2].removesuffix(".zip")

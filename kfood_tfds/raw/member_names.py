@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kfood_tfds.raw.messages import Message, say
+
 # A longer path is no photo's; what is shown of it is cut.
 MAX_NAME_BYTES = 1_024
 _SHOWN = 120
@@ -42,15 +44,15 @@ def decode_name(raw: bytes, is_utf8: bool = False) -> str:
     return utf8 if utf8 is not None and not _HANGUL.search(cp949) else cp949
 
 
-def name_fault(raw: bytes, name: str) -> str:
+def name_fault(raw: bytes, name: str) -> Message | None:
     """Says why a member of this name isn't read, or nothing: names are kept out of mischief."""
     if len(raw) > MAX_NAME_BYTES:
-        return f"its name has {len(raw):,} bytes, the limit is {MAX_NAME_BYTES} (MAX_NAME_BYTES)"
+        return say("fault_long_name", size=len(raw), limit=MAX_NAME_BYTES)
     if "\0" in name:
-        return "its name holds a NUL character"
+        return say("fault_nul_name")
     if ".." in name and ".." in re.split(r"[/\\]", name):
-        return "its name climbs out of its folder ('..')"
-    return ""
+        return say("fault_climbing_name")
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from kfood_tfds.raw.errors import KfoodError
+from kfood_tfds.raw.messages import say
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -31,7 +32,7 @@ def check_workers(workers: int | None) -> None:
         KfoodError: If it is below 1.
     """
     if workers is not None and workers < 1:
-        raise KfoodError(f"workers must be at least 1, or None for all cores. Received: {workers}.")
+        raise KfoodError(say("workers", received=workers))
 
 
 def map_in_order(

@@ -23,6 +23,7 @@ from kfood_tfds.raw.dish_shapes import Dice
 from kfood_tfds.raw.dishes import MAX_SIDE, MIN_SIDE
 from kfood_tfds.raw.errors import ArchiveError, KfoodError
 from kfood_tfds.raw.manifest import REJECTED
+from kfood_tfds.raw.messages import say
 from kfood_tfds.raw.sample_files import Easel, SampleFile, Written, encode, row_values
 from kfood_tfds.raw.sample_layouts import LAYOUTS, NAMES, write_layout
 
@@ -76,26 +77,21 @@ class SampleSpec:
         """Checks the values."""
         number = len(load_class_table().classes)
         if isinstance(self.classes, int) and not 1 <= self.classes <= number:
-            raise KfoodError(f"A sample has 1 to {number} classes. Received: {self.classes}.")
+            raise KfoodError(say("sample_number", limit=number, received=self.classes))
         if not self.foods:
-            raise KfoodError("A sample needs at least one class. Received: none.")
+            raise KfoodError(say("sample_no_class"))
         if not 1 <= self.per_class <= MAX_PER_CLASS:
-            raise KfoodError(
-                f"A sample has 1 to {MAX_PER_CLASS} images a class. Received: {self.per_class}."
-            )
+            raise KfoodError(say("sample_per_class", limit=MAX_PER_CLASS, received=self.per_class))
         if not 0 <= self.box_share <= 1:
-            raise KfoodError(f"box_share is 0 to 1. Received: {self.box_share}.")
+            raise KfoodError(say("sample_box_share", received=str(self.box_share)))
         low, high = self.sizes
         if not MIN_SIDE <= low <= high <= MAX_SIDE:
+            received = str(self.sizes)
             raise KfoodError(
-                f"sizes are a least and a greatest side within {MIN_SIDE} to {MAX_SIDE} pixels. "
-                f"Received: {self.sizes}."
+                say("sample_sizes", least=MIN_SIDE, greatest=MAX_SIDE, received=received)
             )
         if self.faults and len(self.foods) < FAULTY_CLASSES:
-            raise KfoodError(
-                f"One file of each fault needs at least {FAULTY_CLASSES} classes. "
-                f"Received: {len(self.foods)}."
-            )
+            raise KfoodError(say("sample_faults", least=FAULTY_CLASSES, received=len(self.foods)))
 
     @property
     def foods(self) -> tuple[FoodClass, ...]:
@@ -160,7 +156,8 @@ def write_sample(
     """
     for value, known, what in ((layout, LAYOUTS, "layout"), (names, NAMES, "names")):
         if value not in known:
-            raise ArchiveError(f"{what} is one of {', '.join(known)}. Received: {value!r}.")
+            allowed = ", ".join(known)
+            raise ArchiveError(say("sample_choice", name=what, allowed=allowed, received=value))
     spec = SampleSpec() if spec is None else spec
     files: list[SampleFile] = []
 

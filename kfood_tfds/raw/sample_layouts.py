@@ -17,6 +17,7 @@ from typing import IO
 from etils import epath
 
 from kfood_tfds.raw.errors import ArchiveError
+from kfood_tfds.raw.messages import say
 from kfood_tfds.raw.sample_files import SampleFile, Written
 
 LAYOUTS = (
@@ -115,10 +116,7 @@ def write_layout(
 
 def _refuse(path: epath.Path, there: bool) -> None:
     if there:
-        raise ArchiveError(
-            f"'{path}' is there already, and a drawn sample never replaces anything. Remove it "
-            "first, or name another file."
-        )
+        raise ArchiveError(say("sample_there", place=str(path)))
 
 
 def _save(source: IO[bytes], target: epath.Path) -> None:

@@ -30,6 +30,7 @@ from kfood_tfds.raw.crop_area import CropRow, CropTable, parse_crop_area, place_
 from kfood_tfds.raw.errors import ArchiveError, SurveyError
 from kfood_tfds.raw.images import ImageRejected, prepare_image
 from kfood_tfds.raw.manifest import ACCEPTED, REJECTED, SIDE_FILE, ManifestRow
+from kfood_tfds.raw.messages import say
 from kfood_tfds.raw.parallel import map_in_order
 from kfood_tfds.raw.pixel_digest import pixel_digest
 from kfood_tfds.raw.quality import measure, quality_flags
@@ -117,12 +118,10 @@ def check_plan(planned: Sequence[PlannedFile], table: ClassTable, place: str) ->
     if any(file.food is not None and file.member.kind == "image" for file in planned):
         return
     folders = sorted({file.member.class_name for file in planned if file.member.class_name})
-    shown = ", ".join(repr(folder) for folder in folders[:_FOLDERS_SHOWN]) or "none"
+    shown = ", ".join(repr(folder) for folder in folders[:_FOLDERS_SHOWN]) or say("none")
+    example = table.names[0]
     raise SurveyError(
-        f"No folder in {place} is a class of the class table ({len(planned)} files looked at; "
-        f"folders found: {shown}). Expected class folders such as '구이/갈비구이' or "
-        f"'{table.names[0]}' with images in them. Point to AI Hub's kfood download, or give "
-        "`class_csv` for a data set of your own."
+        say("no_class_folder", place=place, number=len(planned), folders=shown, example=example)
     )
 
 
@@ -271,10 +270,7 @@ def raise_if_bad(rows: Iterable[ManifestRow]) -> None:
     bad = bad_files(rows)
     if bad:
         lines = "\n".join(f"  {row.id}: {row.reason}" for row in bad)
-        raise SurveyError(
-            f"{len(bad)} file(s) can't be used, and on_invalid='raise' was asked for:\n{lines}\n"
-            "Repair or remove them, or build with on_invalid='skip'."
-        )
+        raise SurveyError(say("bad_files", number=len(bad), lines=lines))
 
 
 def examine_all(

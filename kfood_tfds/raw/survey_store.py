@@ -34,6 +34,7 @@ from kfood_tfds.raw.crop_area import TWO_VALUE_MODES
 from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.file_lock import locked
 from kfood_tfds.raw.manifest import ManifestRow, from_cells, to_cells
+from kfood_tfds.raw.messages import say
 from kfood_tfds.raw.parallel import check_workers
 from kfood_tfds.raw.survey import (
     FileFacts,
@@ -46,7 +47,7 @@ from kfood_tfds.raw.survey import (
 from kfood_tfds.raw.thumbnails import THUMBNAIL_SIDE
 
 # Part of the key: raise it when the survey measures something else than before.
-SURVEY_VERSION = 1
+SURVEY_VERSION = 2
 MEASUREMENT = np.dtype(
     [
         ("thumbnail", np.uint8, (THUMBNAIL_SIDE, THUMBNAIL_SIDE)),
@@ -101,8 +102,7 @@ def survey(
     """
     if two_value_boxes not in TWO_VALUE_MODES:
         raise SurveyError(
-            f"two_value_boxes must be one of {', '.join(TWO_VALUE_MODES)}. "
-            f"Received: {two_value_boxes!r}."
+            say("two_values", allowed=", ".join(TWO_VALUE_MODES), received=two_value_boxes)
         )
     check_workers(workers)
     planned = in_reading_order(plan_files(archive.members(), table))
@@ -119,10 +119,7 @@ def survey(
             half.replace(folder / "complete.json")
             known = _load(folder)
     if known is None:
-        raise SurveyError(
-            f"The survey in {folder} can't be read back right after it was written. Check the "
-            "disk, remove that folder and start again."
-        )
+        raise SurveyError(say("survey_lost", folder=os.fspath(folder)))
     rows, measurements = known
     return Survey(archive, planned, rows, measurements, folder)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from kfood_tfds.raw.errors import ArchiveError
 from kfood_tfds.raw.extents import Reader
 from kfood_tfds.raw.member_names import MAX_NAME_BYTES, decode_name, name_fault
+from kfood_tfds.raw.messages import Message, say
 
 # Ten times the real archive's members, in one zip.
 MAX_MEMBERS = 2_000_000
@@ -52,7 +53,7 @@ class ZipEntry:
       size: Bytes when unpacked.
       crc: CRC-32 of the unpacked bytes.
       method: 0 stored, 8 deflated.
-      fault: Why it can't be read, else empty.
+      fault: Why it can't be read; None if it can.
     """
 
     name: str
@@ -61,7 +62,7 @@ class ZipEntry:
     size: int
     crc: int
     method: int
-    fault: str = ""
+    fault: Message | None = None
 
     @property
     def is_folder(self) -> bool:
@@ -90,21 +91,18 @@ def read_directory(reader: Reader, place: str) -> ZipDirectory:
     position, size, shift = _find_directory(reader, place)
     data = reader.read_at(position, size)
     if len(data) < size:
-        raise ArchiveError(f"{place} is cut off: its directory ends early. {_AGAIN}")
+        raise ArchiveError(say("zip_directory_cut", place=place))
     found: list[ZipEntry] = []
     at = 0
     while data.startswith(b"PK\1\2", at):
         if len(found) >= MAX_MEMBERS:
-            raise ArchiveError(f"{place} lists more than {MAX_MEMBERS} members (MAX_MEMBERS).")
+            raise ArchiveError(say("zip_too_long", place=place, limit=MAX_MEMBERS))
         entry, at = _parse_entry(data, at, shift, place)
         found.append(entry)
     if len(data) - at >= _CENTRAL.size and not data.startswith(b"PK\5\5", at):
-        raise ArchiveError(f"{place} has a damaged directory, at byte {position + at}. {_AGAIN}")
+        raise ArchiveError(say("zip_directory_damaged", place=place, at=position + at))
     found.sort(key=lambda entry: entry.offset)
     return ZipDirectory(tuple(_mark_overlaps(found, position)), zlib.crc32(data))
-
-
-_AGAIN = "Download or copy it again."
 
 
 def check_end(reader: Reader, place: str) -> None:
@@ -119,7 +117,7 @@ def check_end(reader: Reader, place: str) -> None:
 def _find_directory(reader: Reader, place: str) -> tuple[int, int, int]:
     """Returns the directory's position and size, and by how much its offsets are off."""
     if reader.read_at(0, 4) == b"" or reader.size < _END.size:
-        raise ArchiveError(f"{place} is empty or no zip: {reader.size} bytes. {_AGAIN}")
+        raise ArchiveError(say("zip_empty", place=place, size=reader.size))
     tail_start = max(0, reader.size - 65_535 - _END.size)
     tail = reader.read_at(tail_start, reader.size - tail_start)
     at = tail.rfind(b"PK\5\6")
@@ -131,11 +129,8 @@ def _find_directory(reader: Reader, place: str) -> tuple[int, int, int]:
                 return found
         at = tail.rfind(b"PK\5\6", 0, at)
     if reader.read_at(0, 2) != b"PK":
-        raise ArchiveError(f"{place} is no zip: it doesn't begin like one. {_AGAIN}")
-    raise ArchiveError(
-        f"{place} is cut off: a zip ends with the list of its members, and after "
-        f"{reader.size:,} bytes there is none. The download or copy isn't finished. {_AGAIN}"
-    )
+        raise ArchiveError(say("no_zip", place=place))
+    raise ArchiveError(say("zip_cut_off", place=place, size=reader.size))
 
 
 def _locate(
@@ -150,14 +145,17 @@ def _locate(
     if before - size < 0:
         return None
     if disk or first_disk:
-        raise ArchiveError(
-            f"{place} is one volume of a zip split over several (.z01, .z02, …). Join them first: "
-            "zip -s 0 kfood.zip --out whole.zip"
-        )
+        raise ArchiveError(say("zip_volume", place=place))
     if count > MAX_MEMBERS or size > MAX_DIRECTORY_BYTES:
         raise ArchiveError(
-            f"{place} claims {count:,} members in {size:,} bytes of directory; the limits are "
-            f"{MAX_MEMBERS:,} (MAX_MEMBERS) and {MAX_DIRECTORY_BYTES:,} (MAX_DIRECTORY_BYTES)."
+            say(
+                "zip_claims",
+                place=place,
+                count=count,
+                size=size,
+                members=MAX_MEMBERS,
+                bytes=MAX_DIRECTORY_BYTES,
+            )
         )
     position = before - size
     if size and reader.read_at(position, 4) != b"PK\1\2":
@@ -185,7 +183,7 @@ def _read_end64(reader: Reader, end_at: int) -> tuple[int, int, int, int, int, i
 
 def _parse_entry(data: bytes, at: int, shift: int, place: str) -> tuple[ZipEntry, int]:
     if len(data) - at < _CENTRAL.size:
-        raise ArchiveError(f"{place} has a damaged directory: an entry is cut off. {_AGAIN}")
+        raise ArchiveError(say("zip_entry_cut", place=place))
     fields = _CENTRAL.unpack_from(data, at)
     flags, method = fields[3], fields[4]
     crc, compressed, size, name_length, extra_length, comment_length = fields[7:13]
@@ -196,7 +194,7 @@ def _parse_entry(data: bytes, at: int, shift: int, place: str) -> tuple[ZipEntry
     size, compressed, offset = _zip64_sizes(extra, size, compressed, offset)
     following = name_at + name_length + extra_length + comment_length
     if following > len(data):
-        raise ArchiveError(f"{place} has a damaged directory: an entry is cut off. {_AGAIN}")
+        raise ArchiveError(say("zip_entry_cut", place=place))
     name = decode_name(raw[: MAX_NAME_BYTES + 1], bool(flags & _UTF8))
     fault = name_fault(raw, name) or _fault(flags, method, compressed, size)
     return ZipEntry(name, offset + shift, compressed, size, crc, method, fault), following
@@ -217,20 +215,17 @@ def _zip64_sizes(extra: bytes, size: int, compressed: int, offset: int) -> tuple
     return size, compressed, offset
 
 
-def _fault(flags: int, method: int, compressed: int, size: int) -> str:
+def _fault(flags: int, method: int, compressed: int, size: int) -> Message | None:
     if flags & _ENCRYPTED or method == 99:
-        return "it is encrypted. Unpack it with its password, and zip it again without one"
+        return say("fault_encrypted")
     if method not in (STORED, DEFLATED):
         kind = _METHODS.get(method, f"method {method}")
-        return f"its compression ({kind}) isn't supported. Zip it again, stored or deflated"
+        return say("fault_method", method=kind)
     if method == STORED and size != compressed:
-        return f"damaged directory: stored, yet {compressed} bytes for {size}"
+        return say("fault_sizes", compressed=compressed, size=size)
     if size > MAX_RATIO * max(compressed, 1):
-        return (
-            f"zip bomb: {size:,} bytes claimed from {compressed:,}, the limit is "
-            f"{MAX_RATIO} to 1 (MAX_RATIO)"
-        )
-    return ""
+        return say("fault_bomb", size=size, compressed=compressed, limit=MAX_RATIO)
+    return None
 
 
 def _mark_overlaps(entries: list[ZipEntry], end: int) -> Iterator[ZipEntry]:
@@ -239,8 +234,8 @@ def _mark_overlaps(entries: list[ZipEntry], end: int) -> Iterator[ZipEntry]:
         stop = entry.offset + _LOCAL.size + entry.compressed
         following = entries[number + 1].offset if number + 1 < len(entries) else end
         if not entry.fault and stop > following and not entry.is_folder:
-            where = "the directory" if stop > end else "another member"
-            entry = replace(entry, fault=f"damaged directory: its bytes overlap {where}")
+            where = say("the_directory") if stop > end else say("another_member")
+            entry = replace(entry, fault=say("fault_overlap", where=where))
         yield entry
 
 
@@ -263,39 +258,36 @@ def read_entry(reader: Reader, entry: ZipEntry, place: str) -> bytes:
     if stop > len(raw) == guess:
         raw += reader.read_at(entry.offset + guess, stop - guess)
     if stop > len(raw):
-        raise ArchiveError(f"{place} is cut off by the end of its zip. {_AGAIN}")
+        raise ArchiveError(say("member_cut_off", place=place))
     data = raw[start:stop]
     if entry.method == DEFLATED:
         data = _inflate(data, entry.size, place)
     if len(data) != entry.size or zlib.crc32(data) != entry.crc:
-        raise ArchiveError(f"{place} is damaged: its checksum (CRC) doesn't match. {_AGAIN}")
+        raise ArchiveError(say("checksum", place=place))
     return data
 
 
 def _refuse(entry: ZipEntry, limit: int, limit_name: str, place: str) -> None:
     if entry.fault:
-        raise ArchiveError(f"{place} can't be read: {entry.fault}.")
+        raise ArchiveError(say("cannot_read", place=place, fault=entry.fault))
     if max(entry.size, entry.compressed) > limit:
-        raise ArchiveError(
-            f"{place} is too large: {entry.size:,} bytes, the limit is {limit:,} ({limit_name})."
-        )
+        raise ArchiveError(too_large(place, entry.size, limit, limit_name))
+
+
+def too_large(place: str, size: int, limit: int, limit_name: str) -> Message:
+    """Says that a file has more bytes than are read."""
+    return say("too_large", place=place, size=size, limit=limit, name=limit_name)
 
 
 def _data_start(raw: bytes, entry: ZipEntry, place: str) -> int:
     if len(raw) < _LOCAL.size or not raw.startswith(b"PK\3\4"):
-        raise ArchiveError(
-            f"{place} is damaged: no member begins at byte {entry.offset} of its zip, where its "
-            f"directory says one does. {_AGAIN}"
-        )
+        raise ArchiveError(say("no_member", place=place, offset=entry.offset))
     fields: tuple[int, ...] = _LOCAL.unpack_from(raw)
     flags, name_length, extra_length = fields[2], fields[9], fields[10]
     start = _LOCAL.size + name_length + extra_length
     name = decode_name(raw[_LOCAL.size : _LOCAL.size + name_length], bool(flags & _UTF8))
     if name != entry.name:
-        raise ArchiveError(
-            f"{place} is damaged: its directory and its place in the zip give it two names, the "
-            f"latter {name[:200]!r}. {_AGAIN}"
-        )
+        raise ArchiveError(say("two_names", place=place, name=name[:200]))
     return start
 
 
@@ -304,7 +296,7 @@ def _inflate(data: bytes, size: int, place: str) -> bytes:
     try:
         return stream.decompress(data, size + 1)
     except zlib.error as error:
-        raise ArchiveError(f"{place} is damaged, unpacking it fails: {error}. {_AGAIN}") from error
+        raise ArchiveError(say("cannot_unpack", place=place, error=str(error))) from error
 
 
 def stored_start(reader: Reader, entry: ZipEntry, place: str) -> int:
@@ -337,11 +329,11 @@ def inflate_chunks(reader: Reader, entry: ZipEntry, place: str) -> Iterator[byte
         try:
             chunk = stream.decompress(pending, _CHUNK)
         except zlib.error as error:
-            raise ArchiveError(f"{place} is damaged: {error}. {_AGAIN}") from error
+            raise ArchiveError(say("cannot_unpack", place=place, error=str(error))) from error
         if not chunk and not pending:
             break
         pending = stream.unconsumed_tail
         total, crc = total + len(chunk), zlib.crc32(chunk, crc)
         yield chunk
     if total != entry.size or crc != entry.crc:
-        raise ArchiveError(f"{place} is damaged: its checksum (CRC) doesn't match. {_AGAIN}")
+        raise ArchiveError(say("checksum", place=place))

@@ -298,7 +298,7 @@ def test_says_what_it_left_alone(tmp_path: Path) -> None:
     _write(tmp_path, {"kfood.zip": _kfood_zip(), "notes/readme.txt": b"x"})
     archive = find_archive(tmp_path)
     assert _read(archive) == CONTENT
-    assert [problem.split(":")[0] for problem in archive.problems] == ["notes/readme.txt"]
+    assert [str(problem).split(":")[0] for problem in archive.problems] == ["notes/readme.txt"]
 
 
 @pytest.mark.parametrize(
@@ -410,7 +410,7 @@ def test_a_damaged_category_zip_leaves_the_others_unharmed(tmp_path: Path) -> No
     assert isinstance(read.pop("구이.zip"), ArchiveError)
     assert read == {p: d for p, d in CONTENT.items() if not p.startswith("구이/")}
     (problem,) = archive.problems
-    assert "구이.zip is cut off" in problem
+    assert "구이.zip is cut off" in str(problem)
 
 
 def test_a_damaged_deflated_category_zip_leaves_the_others_unharmed(tmp_path: Path) -> None:

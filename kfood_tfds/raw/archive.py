@@ -242,12 +242,9 @@ class Archive:
         Raises:
             ArchiveError: If one isn't what it was when the archive was found.
         """
-        change = next(filter(None, map(change_of, self._layout.files)), "")
-        if change:
-            raise ArchiveError(
-                f"{self.place} was changed after it was looked at: {change}. Let nothing write to "
-                "it while it is read, and start again."
-            )
+        change = next(filter(None, map(change_of, self._layout.files)), None)
+        if change is not None:
+            raise ArchiveError(say("changed", place=self.place, change=change))
 
     def close(self) -> None:
         """Closes what `read` keeps open; reading opens it again."""

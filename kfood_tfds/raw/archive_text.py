@@ -119,6 +119,13 @@ _EN = {
         "{place} had {size:,} bytes when the folder was listed and has another length now. Let "
         "nothing write to the folder while it is read."
     ),
+    "changed": (
+        "{place} was changed after it was looked at: {change}. Let nothing write to it while it is "
+        "read, and start again."
+    ),
+    "change_gone": "{place} can't be reached any more ({error})",
+    "change_size": "{place} had {size:,} bytes and has {now:,} now",
+    "change_time": "{place} was written to",
     "archive_unreadable": (
         "{place} can't be read ({error}). Check that the file is still there, the disk is mounted "
         "and you may read it."
@@ -281,6 +288,13 @@ _KO = {
         "{place}: 목록을 읽을 때는 {size:,}바이트였는데 지금은 길이가 다릅니다. 읽는 동안에는 "
         "폴더에 아무것도 쓰지 마십시오."
     ),
+    "changed": (
+        "{place}: 살펴본 뒤에 내용이 바뀌었습니다({change}). 읽는 동안에는 아무것도 쓰지 말고 "
+        "처음부터 다시 시작하십시오."
+    ),
+    "change_gone": "{place}에 더는 접근할 수 없음, {error}",
+    "change_size": "{place}: {size:,}바이트였으나 지금은 {now:,}바이트",
+    "change_time": "{place}: 수정 시각이 바뀜",
     "archive_unreadable": (
         "{place}: 읽을 수 없습니다({error}). 파일이 그대로 있는지, 디스크가 마운트되어 있는지, "
         "읽기 권한이 있는지 확인하십시오."

@@ -111,19 +111,19 @@ def _of(path: str, name: str, stat: os.stat_result, fault: Message | None = None
     return FoundFile(path, split_name(decoded), stat.st_size, stat.st_mtime_ns, fault)
 
 
-def change_of(file: FoundFile) -> str:
-    """Says how a local file differs from when it was found; empty if it doesn't."""
+def change_of(file: FoundFile) -> Message | None:
+    """Says how a local file differs from when it was found; None if it doesn't."""
     if file.fault or "://" in file.path:
-        return ""
+        return None
     try:
         now = os.stat(file.path)
     except OSError as error:
-        return f"{file.shown} can't be reached any more ({error})"
+        return say("change_gone", place=file.shown, error=str(error))
     if now.st_size != file.size:
-        return f"{file.shown} had {file.size:,} bytes and has {now.st_size:,} now"
+        return say("change_size", place=file.shown, size=file.size, now=now.st_size)
     if now.st_mtime_ns != file.changed:
-        return f"{file.shown} was written to"
-    return ""
+        return say("change_time", place=file.shown)
+    return None
 
 
 def _remote(folder: epath.Path, inside: str, depth: int = 0) -> Iterator[FoundFile]:

@@ -249,7 +249,7 @@ def from_config(config: Any, known: Mapping[str, type[Op]]) -> Op:
     if not isinstance(config, Mapping) or "op" not in config:
         raise ValueError(f"An op must be a JSON object with the key 'op'. Received: {config!r}")
     name = config["op"]
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise ValueError(f"Unknown op {name!r}; known are {sorted(known)}. Received: {config!r}")
     fields = {field.name for field in dataclasses.fields(known[name])}
     unknown = sorted(set(config) - fields - {"op"})

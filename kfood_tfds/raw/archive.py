@@ -43,6 +43,7 @@ from kfood_tfds.raw.member_names import (
     folder_names,
     is_stranger,
     kind_of,
+    shown_name,
     split_name,
 )
 from kfood_tfds.raw.messages import Message, say
@@ -92,7 +93,7 @@ class Member:
     def place(self) -> str:
         """Where it is, for messages: `kfood.zip › 구이.zip › 구이/갈비구이/Img_000_0000.jpg`."""
         if isinstance(self.locator, ZipEntry):
-            return f"{self.unit} › {self.locator.name}"
+            return f"{self.unit} › {shown_name(self.locator.name)}"
         if isinstance(self.locator, FoundFile):
             return self.locator.shown
         return self.unit

@@ -70,6 +70,11 @@ def split_name(name: str) -> SplitName:
     return SplitName(_folders(head), filename if filename not in ("", ".", "..") else "(no name)")
 
 
+def shown_name(path: str) -> str:
+    """Cuts a path that is too long to be shown."""
+    return path if len(path) <= 2 * _SHOWN else f"{path[:_SHOWN]}…{path[-_SHOWN // 4 :]}"
+
+
 def _tidy(part: str) -> str:
     return unicodedata.normalize("NFC", part.replace("\0", "")).strip()[:_SHOWN]
 

@@ -8,9 +8,10 @@ The format is PKWARE's APPNOTE.TXT; section numbers are given where a structure 
 
 from __future__ import annotations
 
+import bisect
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kfood_tfds.raw.errors import ArchiveError
@@ -39,6 +40,7 @@ _LOCAL = struct.Struct("<4s5H3L2H")  # 4.3.7
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 # Names and extra fields in front of a member's bytes are rarely longer, so one read gets it all.
 _LOCAL_SLACK = 512
+_LIES = say("fault_overlap", where=say("another_member"))
 _CHUNK = 1 << 20
 
 
@@ -102,6 +104,7 @@ def read_directory(reader: Reader, place: str) -> ZipDirectory:
     if len(data) - at >= _CENTRAL.size and not data.startswith(b"PK\5\5", at):
         raise ArchiveError(say("zip_directory_damaged", place=place, at=position + at))
     found.sort(key=lambda entry: entry.offset)
+    found = list(_mark_liars(found, reader))
     return ZipDirectory(tuple(_mark_overlaps(found, position)), zlib.crc32(data))
 
 
@@ -228,11 +231,38 @@ def _fault(flags: int, method: int, compressed: int, size: int) -> Message | Non
     return None
 
 
+def _mark_liars(entries: Sequence[ZipEntry], reader: Reader) -> Iterator[ZipEntry]:
+    """Marks members that claim a place inside another one, where nothing of their name begins."""
+    reach, taken = 0, -1
+    for number, entry in enumerate(entries):
+        shared = number + 1 < len(entries) and entries[number + 1].offset == entry.offset
+        if not entry.fault and (shared or entry.offset < reach):
+            name, _ = _local_name(reader.read_at(entry.offset, _LOCAL.size + MAX_NAME_BYTES))
+            if name != entry.name or entry.offset == taken:
+                entry = replace(entry, fault=_LIES)
+        if not entry.fault:
+            taken = entry.offset
+            reach = max(reach, taken + _LOCAL.size + entry.compressed)
+        yield entry
+
+
+def _local_name(raw: bytes) -> tuple[str, int]:
+    """Returns the name in front of a member's bytes, and where those begin."""
+    if len(raw) < _LOCAL.size or not raw.startswith(b"PK\3\4"):
+        return "", 0
+    fields: tuple[int, ...] = _LOCAL.unpack_from(raw)
+    flags, name_length, extra_length = fields[2], fields[9], fields[10]
+    name = decode_name(raw[_LOCAL.size : _LOCAL.size + name_length], bool(flags & _UTF8))
+    return name, _LOCAL.size + name_length + extra_length
+
+
 def _mark_overlaps(entries: list[ZipEntry], end: int) -> Iterator[ZipEntry]:
     """A member whose bytes run into the next one, or into the directory, can't be sound."""
-    for number, entry in enumerate(entries):
+    places = [entry.offset for entry in entries if entry.fault != _LIES]
+    for entry in entries:
         stop = entry.offset + _LOCAL.size + entry.compressed
-        following = entries[number + 1].offset if number + 1 < len(entries) else end
+        number = bisect.bisect_right(places, entry.offset)
+        following = places[number] if number < len(places) else end
         if not entry.fault and stop > following and not entry.is_folder:
             where = say("the_directory") if stop > end else say("another_member")
             entry = replace(entry, fault=say("fault_overlap", where=where))
@@ -280,12 +310,9 @@ def too_large(place: str, size: int, limit: int, limit_name: str) -> Message:
 
 
 def _data_start(raw: bytes, entry: ZipEntry, place: str) -> int:
-    if len(raw) < _LOCAL.size or not raw.startswith(b"PK\3\4"):
+    name, start = _local_name(raw)
+    if not start:
         raise ArchiveError(say("no_member", place=place, offset=entry.offset))
-    fields: tuple[int, ...] = _LOCAL.unpack_from(raw)
-    flags, name_length, extra_length = fields[2], fields[9], fields[10]
-    start = _LOCAL.size + name_length + extra_length
-    name = decode_name(raw[_LOCAL.size : _LOCAL.size + name_length], bool(flags & _UTF8))
     if name != entry.name:
         raise ArchiveError(say("two_names", place=place, name=name[:200]))
     return start

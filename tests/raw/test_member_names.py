@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kfood_tfds.raw.classes import load_class_table
-from kfood_tfds.raw.member_names import decode_name, folder_names, kind_of, name_fault, split_name
+from kfood_tfds.raw.member_names import (
+    decode_name,
+    folder_names,
+    kind_of,
+    name_fault,
+    shown_name,
+    split_name,
+)
 
 # The 2,350 syllables of KS X 1001, which are all that Korean file names need.
 _SYLLABLES = [
@@ -95,3 +102,9 @@ def test_kinds() -> None:
     assert kind_of(split_name("a.txt"), "") == "stranger"
     assert kind_of(split_name("구이/갈비구이/THUMBS.DB"), "갈비구이") == "stranger"
     assert kind_of(split_name("구이/갈비구이/CROP_AREA.PROPERTIES"), "갈비구이") == "crop_area"
+
+
+def test_long_paths_are_cut_where_they_are_shown() -> None:
+    assert shown_name("만두/a.jpg") == "만두/a.jpg"
+    shown = shown_name("만두/" + "x" * 5_000 + ".jpg")
+    assert len(shown) < 200 and shown.startswith("만두/x") and shown.endswith("x.jpg")

@@ -14,6 +14,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the data to the user: a part may import itself and what stands before it.
 LAYERS = (
     ("raw",),
+    ("beam",),
     ("words", "fonts", "html_tree"),
     ("drawing", "report_charts", "report_likeness", "report_numbers", "report_text"),
     ("report_parts",),
@@ -26,7 +27,7 @@ LAYERS = (
     ("statistics", "random_access"),
 )
 # Parts that don't know one another although the order would allow it.
-STRANGERS = {"postprocessing": {"raw", "kfood"}, "kfood": set()}
+STRANGERS = {"postprocessing": {"raw", "beam", "kfood"}, "kfood": set()}
 
 
 def _part(module: Path) -> str:
@@ -82,6 +83,16 @@ def test_importing_the_package_loads_no_tensorflow() -> None:
     code = "import sys, kfood_tfds; print('tensorflow' in sys.modules, kfood_tfds.__version__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "0.1.0"]
+
+
+def test_the_builder_loads_beam_only_when_it_builds_by_it() -> None:
+    code = (
+        "import sys, kfood_tfds\n"
+        "import kfood_tfds.beam.by_key, kfood_tfds.beam.work\n"
+        "print('apache_beam' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_importing_raw_loads_no_tensorflow() -> None:

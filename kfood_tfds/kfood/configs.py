@@ -35,7 +35,9 @@ class KfoodConfig(tfds.core.BuilderConfig):
         on_conflict: The same picture under two labels: "keep", or "drop" from all splits.
         dedup: True keeps one image of each set of exact duplicates in the first split.
         manifest: An edited `manifest.csv` whose verdicts, labels, splits and boxes hold.
-        workers: Number of threads; None is one per core.
+        workers: Number of threads; None is one per core, with `beam` one per worker process.
+        beam: True builds by Beam pipelines; so do `beam_runner` and `beam_options` of TFDS's
+            `DownloadConfig`, and `tfds build --beam_pipeline_options=…`. The content is the same.
     """
 
     form: StoredForm = dataclasses.field(default_factory=StoredForm)
@@ -51,6 +53,7 @@ class KfoodConfig(tfds.core.BuilderConfig):
     dedup: bool = False
     manifest: str | None = None
     workers: int | None = None
+    beam: bool = False
 
     def class_table(self) -> ClassTable:
         """Loads and checks the class table."""
@@ -93,7 +96,8 @@ def _several(classes: Sequence[str | int] | str | int | None) -> tuple[str | int
 
 
 _NOT_SHAPING = frozenset(
-    [field.name for field in dataclasses.fields(tfds.core.BuilderConfig)] + ["archive", "workers"]
+    [field.name for field in dataclasses.fields(tfds.core.BuilderConfig)]
+    + ["archive", "workers", "beam"]
 )
 
 BUILDER_CONFIGS = [

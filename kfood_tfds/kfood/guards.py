@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import importlib
+import importlib.util
 import logging
 import os
 import shutil
@@ -96,27 +96,43 @@ def _existing(path: Path) -> Path:
     return path if path.exists() or path == path.parent else _existing(path.parent)
 
 
-def check_room(data_path: epath.Path, num_bytes: int) -> None:
+def check_beam() -> None:
+    """Checks that Beam is installed.
+
+    Raises:
+        BuildError: If it isn't.
+    """
+    if importlib.util.find_spec("apache_beam") is None:
+        raise BuildError(
+            "A build by Beam needs apache_beam, here and on the workers, and it isn't installed: "
+            "pip install 'kfood-tfds[tfds-cli]'. Without beam=True and Beam options the build "
+            "runs on this machine alone and needs none."
+        )
+
+
+def check_room(data_path: epath.Path, num_bytes: int, shuffled_here: bool = True) -> None:
     """Checks that the disk and the limit of open files will do for a build.
 
     Args:
         data_path: Where the build goes.
         num_bytes: What the images will take, about.
+        shuffled_here: False if Beam's workers shuffle the examples, wherever they do.
 
     Raises:
         BuildError: If they won't.
     """
-    if num_bytes > _SHUFFLE_IN_MEMORY:
+    if shuffled_here and num_bytes > _SHUFFLE_IN_MEMORY:
         _allow_open_files()
     if "://" in os.fspath(data_path):
         return
     free = shutil.disk_usage(_existing(Path(data_path))).free
-    needed = int(num_bytes * _DISK_FACTOR)
+    needed = int(num_bytes * (_DISK_FACTOR if shuffled_here else _DISK_FACTOR / 2))
     if free < needed:
+        afterwards = " (half of that afterwards)" if shuffled_here else ""
         raise BuildError(
-            f"The build needs about {needed / 1e9:.1f} GB of disk while it runs (half of that "
-            f"afterwards), and {data_path} has {free / 1e9:.1f} GB left. Free some room, choose "
-            "another data_dir, or build 320px, which takes a quarter."
+            f"The build needs about {needed / 1e9:.1f} GB of disk while it runs{afterwards}, and "
+            f"{data_path} has {free / 1e9:.1f} GB left. Free some room, choose another data_dir, "
+            "or build 320px, which takes a quarter."
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -11,11 +13,12 @@ from tensorflow_datasets.core.utils import tqdm_utils
 
 from kfood_tfds.inspection import sum_up, write_files
 from kfood_tfds.kfood import configs, guards
+from kfood_tfds.kfood.examples import keyed_example
 from kfood_tfds.raw.archive import Archive, find_archive
 from kfood_tfds.raw.classes import ClassTable
-from kfood_tfds.raw.manifest_maker import Manifest, check_options, make_manifest
+from kfood_tfds.raw.manifest_maker import Arrange, Manifest, arrange, check_options, make_manifest
 from kfood_tfds.raw.sample import find_or_draw_sample
-from kfood_tfds.raw.stored_images import StoredImage, least_bytes, stored_images
+from kfood_tfds.raw.stored_images import least_bytes, stored_images
 from kfood_tfds.raw.survey_store import Survey, survey
 from kfood_tfds.words import noted_in_korean
 
@@ -39,6 +42,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
         """Takes TFDS's arguments: `config`, `data_dir`, `version`, `file_format`."""
         configs.check_name(kwargs.get("config"))
         super().__init__(**kwargs)
+        self._cluster: Any = None
 
     @property
     def config(self) -> configs.KfoodConfig:
@@ -76,17 +80,37 @@ class Builder(tfds.core.GeneratorBasedBuilder):
             if self.is_prepared():  # By another process, while this one waited.
                 self.info.read_from_directory(self.data_path)
                 return
-            super().download_and_prepare(**kwargs)
+            with self._on_cluster(kwargs.get("download_config")):
+                super().download_and_prepare(**kwargs)
+
+    @contextlib.contextmanager
+    def _on_cluster(self, download_config: Any) -> Iterator[None]:
+        """Makes the build a Beam pipeline if the configuration, or TFDS's options, ask for one."""
+        runner = getattr(download_config, "beam_runner", None)
+        options = getattr(download_config, "beam_options", None)
+        if not (self.config.beam or runner or options):
+            yield
+            return
+        guards.check_beam()
+        from kfood_tfds.beam.cluster import Cluster, shared_folder
+
+        with shared_folder(self._cache_dir) as folder:
+            self._cluster = Cluster(folder, runner, options, self.config.workers or 1)
+            try:
+                yield
+            finally:
+                self._cluster = None
 
     @noted_in_korean()
     def _split_generators(self, dl_manager: tfds.download.DownloadManager) -> dict[str, Any]:
         options, table = self.config.manifest_options(), self.config.class_table()
         check_options(options, table)
-        archive = self._archive(dl_manager)
-        guards.check_room(self.data_path, self._least_bytes(archive))
+        archive, shuffled_here = self._archive(dl_manager), self._cluster is None
+        guards.check_room(self.data_path, self._least_bytes(archive), shuffled_here)
         found = self._survey(archive, table)
-        manifest = make_manifest(found, table, options)
-        guards.check_room(self.data_path, manifest.estimated_bytes(found, self.config.form))
+        manifest = make_manifest(found, table, options, self._arrange())
+        needed = manifest.estimated_bytes(found, self.config.form)
+        guards.check_room(self.data_path, needed, shuffled_here)
         summed_up = sum_up(found, manifest, table, found.archive.place)
         write_files(self.data_path, summed_up, found, table)
         self.info.metadata.update(manifest.metadata() | {"config": self.config.digest()})
@@ -112,14 +136,19 @@ class Builder(tfds.core.GeneratorBasedBuilder):
         return self.data_path.parents[2] / "downloads" / "kfood"
 
     def _survey(self, archive: Archive, table: ClassTable) -> Survey:
-        return survey(
-            archive,
-            table,
-            self._cache_dir,
-            self.config.two_value_boxes,
-            self.config.workers,
-            tqdm_utils.tqdm,
-        )
+        modes, workers, examiner = self.config.two_value_boxes, self.config.workers, None
+        if self._cluster is not None:
+            from kfood_tfds.beam.examining import examine_on
+
+            examiner = functools.partial(examine_on, self._cluster, archive, modes)
+        return survey(archive, table, self._cache_dir, modes, workers, tqdm_utils.tqdm, examiner)
+
+    def _arrange(self) -> Arrange:
+        if self._cluster is None:
+            return arrange
+        from kfood_tfds.beam.arranging import arrange_on
+
+        return functools.partial(arrange_on, self._cluster)
 
     def as_dataset(
         self, split: Any = None, *, read_config: tfds.ReadConfig | None = None, **kwargs: Any
@@ -128,30 +157,11 @@ class Builder(tfds.core.GeneratorBasedBuilder):
         read_config = read_config or tfds.ReadConfig(try_autocache=False)
         return super().as_dataset(split=split, read_config=read_config, **kwargs)
 
-    def _generate_examples(
-        self, found: Survey, manifest: Manifest, split: str
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _generate_examples(self, found: Survey, manifest: Manifest, split: str) -> Any:
         files = manifest.files_of(split, found.planned)
-        for image in stored_images(found.archive, files, self.config.form, self.config.workers):
-            yield image.row.id, example_of(image)
+        if self._cluster is None:
+            images = stored_images(found.archive, files, self.config.form, self.config.workers)
+            return map(keyed_example, images)
+        from kfood_tfds.beam.storing import store_on
 
-
-def example_of(image: StoredImage) -> dict[str, Any]:
-    """Returns one TFDS example, before encoding."""
-    row, box = image.row, image.box
-    return {
-        "image": image.data,
-        "label": row.label,
-        "category": row.category,
-        "crop": tfds.features.BBox(
-            ymin=box.ymin / image.height,
-            xmin=box.xmin / image.width,
-            ymax=box.ymax / image.height,
-            xmax=box.xmax / image.width,
-        ),
-        "crop_status": row.crop_status,
-        "height": image.height,
-        "width": image.width,
-        "id": row.id,
-        "group": row.group,
-    }
+        return store_on(self._cluster, found.archive, list(files), self.config.form, keyed_example)

@@ -165,6 +165,11 @@ class Archive:
         more = len(self._layout.ignored) - len(ignored)
         return (*broken, *ignored, *([say("more_left_alone", number=more)] if more else []))
 
+    def seekable(self, unit: str) -> bool:
+        """Whether some of a unit's files can be read without unpacking all of it first."""
+        found = self._units[unit]
+        return not (isinstance(found, ZipUnit) and found.packed is not None)
+
     def members(self) -> tuple[Member, ...]:
         """Returns all files, unit by unit, inside a unit in the order in which they lie."""
         return tuple(member for unit in self.units for member in self.unit_members(unit))

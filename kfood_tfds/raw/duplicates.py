@@ -117,8 +117,8 @@ def find_groups(
     sizes = np.bincount(node_of, minlength=len(image_of))
     hashes = [keyed_hash(ids[image]) for image in image_of.tolist()]
     pairs, similarity = similar_pairs(thumbnails[image_of], threshold)
-    centres = _stars(pairs, similarity, sizes, hashes)
-    blocks = _blocks(pairs, similarity, centres, sizes, max_block)
+    centres = star_centres(pairs, similarity, sizes, hashes)
+    blocks = join_groups(pairs, similarity, centres, sizes, max_block)
     return Grouping(
         group_of=image_of[centres][node_of],
         block_of=image_of[blocks][node_of],
@@ -141,7 +141,7 @@ def similar_pairs(
     Returns:
       intp[m, 2], the smaller index first, sorted; and their likeness, float64[m].
     """
-    detailed = np.flatnonzero(_detail(thumbnails) >= MIN_DETAIL)
+    detailed = np.flatnonzero(detail(thumbnails) >= MIN_DETAIL)
     kept = np.ascontiguousarray(thumbnails[detailed])
     spectra = window_spectra(kept)
     codes = [np.empty(0, np.int64)]
@@ -156,7 +156,7 @@ def similar_pairs(
     return detailed[np.stack([one[same], other[same]], axis=1)], score[same]
 
 
-def _detail(thumbnails: Thumbnails) -> Numbers:
+def detail(thumbnails: Thumbnails) -> Numbers:
     """Standard deviation of each thumbnail, float64[n], in grey levels."""
     found = np.empty(len(thumbnails))
     for start in range(0, len(thumbnails), _CHUNK_IMAGES):
@@ -165,10 +165,23 @@ def _detail(thumbnails: Thumbnails) -> Numbers:
     return found
 
 
-def _stars(
+def star_centres(
     pairs: Indices, similarity: Numbers, sizes: npt.NDArray[np.intp], hashes: Sequence[int]
 ) -> Indices:
-    """Gives the centre of each node: the most linked first, each taking what it is linked to."""
+    """Gives the centre of each node: the most linked first, each taking what it is linked to.
+
+    A node's centre depends on the nodes linked to it alone, directly or in a chain: what is
+    found for one connected part is what would be found for the whole.
+
+    Args:
+      pairs: intp[m, 2], linked nodes; nodes are numbered in the order of their ids.
+      similarity: float64[m], of each pair.
+      sizes: intp[n], how many identical images each node stands for.
+      hashes: The keyed hash of each node's id, which breaks ties.
+
+    Returns:
+      intp[n].
+    """
     links: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for (one, other), score in zip(pairs.tolist(), similarity.tolist(), strict=True):
         links[one].append((other, score))
@@ -193,7 +206,7 @@ def _stars(
     return centres
 
 
-def _blocks(
+def join_groups(
     pairs: Indices,
     similarity: Numbers,
     centres: Indices,
@@ -203,6 +216,17 @@ def _blocks(
     """Joins groups along the pairs between them, the most alike first, up to `max_block` images.
 
     Nodes are in the order of ids, so ties are broken by ids; a block is named by its first node.
+    As with `star_centres`, each connected part can be looked at by itself.
+
+    Args:
+      pairs: intp[m, 2], linked nodes.
+      similarity: float64[m], of each pair.
+      centres: intp[n], as from `star_centres`.
+      sizes: intp[n], how many identical images each node stands for.
+      max_block: Images up to which groups are joined.
+
+    Returns:
+      intp[n], the first node of each node's block.
     """
     parent = list(range(len(sizes)))
     images = np.zeros(len(sizes), np.intp)

@@ -22,31 +22,37 @@ def group_survey(survey: Survey) -> Grouping:
     Args:
         survey: The survey; its folder keeps the result for the next configuration.
     """
-    path = survey.folder / f"groups-{GROUPING_VERSION}.npz"
-    ids = [row.id for row in survey.rows if row.accepted]
-    known = _load(path, len(ids))
+    known = load_grouping(survey)
     if known is not None:
         return known
+    ids = [row.id for row in survey.rows if row.accepted]
     pixels = [bytes(digest) for digest in survey.measurements["pixels"]]
     grouping = find_groups(survey.measurements["thumbnail"], pixels, ids)
-    _save(path, grouping)
+    save_grouping(survey, grouping)
     return grouping
 
 
-def _load(path: Path, images: int) -> Grouping | None:
+def load_grouping(survey: Survey) -> Grouping | None:
+    """Returns the grouping that is kept beside a survey, or None."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with _path(survey).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             grouping = Grouping(**{field.name: arrays[field.name] for field in _FIELDS})
     except (OSError, KeyError, ValueError, zipfile.BadZipFile):
         return None  # Not there yet, or half-written by a process that was killed.
-    return grouping if len(grouping.group_of) == images else None
+    return grouping if len(grouping.group_of) == len(survey.measurements) else None
 
 
-def _save(path: Path, grouping: Grouping) -> None:
+def save_grouping(survey: Survey, grouping: Grouping) -> None:
+    """Keeps the grouping of a survey beside it."""
+    path = _path(survey)
     half = path.with_suffix(f".{os.getpid()}.tmp")
     with half.open("wb") as file:
         np.savez(file, **{field.name: getattr(grouping, field.name) for field in _FIELDS})
     half.replace(path)
+
+
+def _path(survey: Survey) -> Path:
+    return survey.folder / f"groups-{GROUPING_VERSION}.npz"
 
 
 _FIELDS = dataclasses.fields(Grouping)

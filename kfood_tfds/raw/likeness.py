@@ -119,10 +119,26 @@ def first_look(spectra: npt.NDArray[np.int16], number: int, mirrored: int, pairs
     Returns:
       float64[m], -1 to 1.
     """
-    first = spectra[number][pairs[:, 0]].astype(np.float32)
+    return coarse_likeness(spectra[number][pairs[:, 0]], mirrored, spectra[0][pairs[:, 1]])
+
+
+def coarse_likeness(
+    first: npt.NDArray[np.int16], mirrored: int, second: npt.NDArray[np.int16]
+) -> Numbers:
+    """Correlates coarse spectra.
+
+    Args:
+      first: int16[m, COARSE_NUMBER], as from `window_spectra`.
+      mirrored: 1 if the first image is mirrored.
+      second: Likewise, of the image that the first one may look like.
+
+    Returns:
+      float64[m], -1 to 1.
+    """
+    turned = first.astype(np.float32)
     if mirrored:
-        first *= mirror_signs(COARSE_NUMBER).astype(np.float32)
-    return _product(first, spectra[0][pairs[:, 1]].astype(np.float32))
+        turned *= mirror_signs(COARSE_NUMBER).astype(np.float32)
+    return _product(turned, second.astype(np.float32))
 
 
 def likeness(thumbnails: Thumbnails, first: Indices, second: Indices, enough: float) -> Numbers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -114,7 +114,30 @@ class Manifest:
         }
 
 
-def make_manifest(survey: Survey, table: ClassTable, options: ManifestOptions) -> Manifest:
+Ratios = tuple[tuple[str, float], ...]
+Arrange = Callable[[Survey, Ratios], tuple[Grouping, Sequence[str]]]
+
+
+def arrange(survey: Survey, ratios: Ratios) -> tuple[Grouping, Sequence[str]]:
+    """Groups and splits the accepted images of a survey, on this machine.
+
+    Args:
+        survey: The survey.
+        ratios: Names and shares of the splits.
+
+    Returns:
+        The groups, and the split of each accepted image in the survey's order.
+    """
+    grouping = group_survey(survey)
+    accepted = [row for row in survey.rows if row.accepted]
+    ids = [row.id for row in accepted]
+    blocks = [ids[block] for block in grouping.block_of]
+    return grouping, assign_splits([row.label for row in accepted], blocks, ids, ratios)
+
+
+def make_manifest(
+    survey: Survey, table: ClassTable, options: ManifestOptions, arranged: Arrange = arrange
+) -> Manifest:
     """Groups the images, splits them, and applies what the options ask for.
 
     Groups and splits are always made over the whole archive, so that every configuration of one
@@ -124,6 +147,7 @@ def make_manifest(survey: Survey, table: ClassTable, options: ManifestOptions) -
         survey: The survey.
         table: The class table.
         options: The options.
+        arranged: What groups and splits the images; the result is the same whatever does it.
 
     Raises:
         SurveyError: If nothing is left, or with `on_invalid="raise"` for unusable files.
@@ -136,12 +160,9 @@ def make_manifest(survey: Survey, table: ClassTable, options: ManifestOptions) -
     accepted = [i for i, row in enumerate(survey.rows) if row.accepted]
     if not accepted:
         raise _nothing_left(survey)
-    grouping = group_survey(survey)
+    grouping, splits = arranged(survey, options.split_ratios)
     rows = list(survey.rows)
     ids = [rows[i].id for i in accepted]
-    labels = [rows[i].label for i in accepted]
-    blocks = [ids[block] for block in grouping.block_of]
-    splits = assign_splits(labels, blocks, ids, options.split_ratios)
     for n, i in enumerate(accepted):
         group = group_number(ids[grouping.group_of[n]])
         rows[i] = replace(rows[i], group=group, split=splits[n])

@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -172,26 +173,62 @@ def find_candidates(hashes: Hashes) -> Iterator[tuple[int, int, Pairs]]:
       and the image that looks like it as a whole. Each pair comes once per window and mirroring;
       m is bounded.
     """
-    whole = hashes[0, 0]
+    everyone = np.arange(hashes.shape[2])
     for band in range(BANDS):
-        table = _table(whole, band)
+        index = BandIndex.of(band, hashes[0, 0], everyone)
         for number, mirrored in np.ndindex(hashes.shape[:2]):
-            queries = hashes[number, mirrored]
-            for pairs in _matches(queries, band_keys(queries, band), table):
-                # Seen whole, each pair matches both ways round: one is enough.
-                fit = pairs[:, 0] < pairs[:, 1] if number == 0 else pairs[:, 0] != pairs[:, 1]
-                differing = queries[pairs[:, 0]] ^ whole[pairs[:, 1]]
-                for earlier in range(band):
-                    fit &= (differing & band_mask(earlier)) != 0
-                yield number, mirrored, pairs[fit]
+            for pairs in index.matches(hashes[number, mirrored], everyone, number):
+                yield number, mirrored, pairs
 
 
-def _table(hashes: Hashes, band: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], Hashes]:
-    """Sorts hashes by a band: positions in key order, start of each key's run, hashes in order."""
-    keys = band_keys(hashes, band)
-    order = np.argsort(keys, kind="stable")
-    starts = np.searchsorted(keys[order], np.arange((1 << BAND_BITS) + 1))
-    return order, starts, hashes[order]
+@dataclass(frozen=True, eq=False, slots=True)
+class BandIndex:
+    """Hashes of whole thumbnails, to be looked up by the bits of one band.
+
+    Attributes:
+      band: Number of the band.
+      hashes: uint64[n].
+      images: int[n], the number of the image that each hash is of.
+      order: Positions in the order of the band's keys.
+      starts: Where each key's run starts in that order.
+    """
+
+    band: int
+    hashes: Hashes
+    images: npt.NDArray[np.integer]
+    order: npt.NDArray[np.intp]
+    starts: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, band: int, hashes: Hashes, images: npt.NDArray[np.integer]) -> BandIndex:
+        """Sorts hashes by a band."""
+        keys = band_keys(hashes, band)
+        order = np.argsort(keys, kind="stable")
+        starts = np.searchsorted(keys[order], np.arange((1 << BAND_BITS) + 1))
+        return cls(band, hashes, images, order, starts)
+
+    def matches(
+        self, queries: Hashes, images: npt.NDArray[np.integer], number: int
+    ) -> Iterator[Pairs]:
+        """Finds what agrees in this band, in none before, and in all but `MAX_DISTANCE` bits.
+
+        Args:
+          queries: uint64[m], hashes of thumbnails seen through one window.
+          images: int[m], the number of the image that each is of.
+          number: Of the window.
+
+        Yields:
+          int64[k, 2]: positions in `queries`, and in the index; in chunks of bounded size.
+        """
+        table = (self.order, self.starts, self.hashes[self.order])
+        for pairs in _matches(queries, band_keys(queries, self.band), table):
+            one, other = images[pairs[:, 0]], self.images[pairs[:, 1]]
+            # Seen whole, each pair matches both ways round: one is enough.
+            fit = one < other if number == 0 else one != other
+            differing = queries[pairs[:, 0]] ^ self.hashes[pairs[:, 1]]
+            for earlier in range(self.band):
+                fit &= (differing & band_mask(earlier)) != 0
+            yield pairs[fit]
 
 
 def _matches(

@@ -25,7 +25,7 @@ import hashlib
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -48,13 +48,34 @@ class SplitError(KfoodError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
-    """One block as a single class sees it."""
+class SplitBlock:
+    """One block.
+
+    Attributes:
+      members: What stands for its images.
+      counts: Its images of each class; by None alone where it has no labelled image.
+      hash: Keyed hash of its name, the smallest id in it.
+      name: What breaks ties between equal hashes: its name, or a rank in the order of names.
+    """
 
     members: tuple[int, ...]
-    size: int
+    counts: Mapping[int | None, int]
     hash: int
-    name: str
+    name: str | int
+
+    @classmethod
+    def of(
+        cls, members: Iterable[int], labels: Iterable[int | None], hash_: int, name: str | int
+    ) -> SplitBlock:
+        """Counts the labels of a block's members; an image without label counts in no class."""
+        counts = Counter(labels)
+        unlabelled = counts.pop(None, 0)
+        return cls(tuple(members), dict(counts) or {None: unlabelled}, hash_, name)
+
+    @property
+    def size(self) -> int:
+        """Images that count in its class."""
+        return sum(self.counts.values())
 
 
 def keyed_hash(name: str, seed: int = 0) -> int:
@@ -97,29 +118,24 @@ def assign_splits(
       SplitError: Lengths differ, an id comes twice, or the ratios are unusable.
     """
     _check_lengths(labels, blocks, ids)
-    shares = _shares(ratios)
+    shares = whole_shares(ratios)
     result = [""] * len(ids)
     taken: dict[int | None, Counter[str]] = defaultdict(Counter)
-    queues: dict[int | None, list[_Block]] = defaultdict(list)
-    totals = Counter(labels)
+    queues: dict[int | None, list[SplitBlock]] = defaultdict(list)
     for members in _by_block(blocks):
         name = min(ids[index] for index in members)
-        counts = Counter(labels[index] for index in members)
-        unlabelled = counts.pop(None, 0)
-        if not counts:
-            counts[None] = unlabelled
-        block_hash = keyed_hash(name, seed)
-        if len(counts) == 1:
-            ((label, size),) = counts.items()
-            queues[label].append(_Block(members, size, block_hash, name))
+        of_members = (labels[index] for index in members)
+        block = SplitBlock.of(members, of_members, keyed_hash(name, seed), name)
+        if len(block.counts) == 1:
+            queues[next(iter(block.counts))].append(block)
             continue
-        split = _split_at(shares, block_hash)
+        split = split_at(shares, block.hash)
         _give(result, members, split)
-        for label, size in counts.items():
+        for label, size in block.counts.items():
             taken[label][split] += size
     for label, queue in queues.items():
-        total = sum(block.size for block in queue) if label is None else totals[label]
-        _fill_class(result, queue, shares, taken[label], total)
+        for block, split in fill_class(queue, shares, taken[label]):
+            _give(result, block.members, split)
     return result
 
 
@@ -130,18 +146,24 @@ def _by_block(blocks: Sequence[Hashable]) -> Iterable[tuple[int, ...]]:
     return (tuple(members) for members in found.values())
 
 
-def _fill_class(
-    result: list[str],
-    queue: list[_Block],
-    shares: Mapping[str, int],
-    taken: Mapping[str, int],
-    total: int,
-) -> None:
-    """Places the blocks that belong to one class alone, writing into `result`."""
+def fill_class(
+    queue: Iterable[SplitBlock], shares: Mapping[str, int], taken: Mapping[str, int]
+) -> Iterator[tuple[SplitBlock, str]]:
+    """Places the blocks that belong to one class alone.
+
+    Args:
+      queue: Those blocks, in any order.
+      shares: As from `whole_shares`.
+      taken: Images of the class that blocks of several classes have brought into each split.
+
+    Yields:
+      Each block with its split.
+    """
     given = {split: taken.get(split, 0) for split in shares}
-    by_size: dict[int, list[_Block]] = defaultdict(list)
+    by_size: dict[int, list[SplitBlock]] = defaultdict(list)
     for block in queue:
         by_size[block.size].append(block)
+    total = sum(given.values()) + sum(size * len(alike) for size, alike in by_size.items())
     for size in sorted(by_size, reverse=True):
         alike = sorted(by_size[size], key=lambda block: (block.hash, block.name))
         quota = dict.fromkeys(shares, 0)
@@ -151,8 +173,7 @@ def _fill_class(
             quota[split] += 1
         start = 0
         for split, number in quota.items():
-            for block in alike[start : start + number]:
-                _give(result, block.members, split)
+            yield from ((block, split) for block in alike[start : start + number])
             start += number
 
 
@@ -166,7 +187,8 @@ def _neediest(shares: Mapping[str, int], given: Mapping[str, int], total: int) -
     return max(shares, key=need)
 
 
-def _split_at(shares: Mapping[str, int], block_hash: int) -> str:
+def split_at(shares: Mapping[str, int], block_hash: int) -> str:
+    """Returns the split of a block of several classes: by its hash alone."""
     position = block_hash * sum(shares.values()) >> (8 * _HASH_BYTES)
     ends = itertools.accumulate(shares.values())
     return next(split for split, end in zip(shares, ends, strict=True) if position < end)
@@ -177,7 +199,7 @@ def _give(result: list[str], members: Iterable[int], split: str) -> None:
         result[index] = split
 
 
-def _shares(ratios: Mapping[str, float] | Sequence[tuple[str, float]]) -> dict[str, int]:
+def whole_shares(ratios: Mapping[str, float] | Sequence[tuple[str, float]]) -> dict[str, int]:
     """Checks the ratios and gives them as whole numbers, so that the rest is exact."""
     pairs = tuple(ratios.items()) if isinstance(ratios, Mapping) else tuple(ratios)
     names = [name for name, _ in pairs]

@@ -55,6 +55,9 @@ MEASUREMENT = np.dtype(
         ("sums", "<i8", (7,)),
     ]
 )
+# Yields the facts of planned files from a number on, in order; may keep what it likes in a folder.
+Examiner = Callable[[Sequence[PlannedFile], int, epath.Path], Iterable[FileFacts]]
+
 _ROWS_PER_FLUSH = 64
 _FILES = ("survey.csv", "measurements.bin", "complete.json")
 
@@ -85,6 +88,7 @@ def survey(
     two_value_boxes: str = "image",
     workers: int | None = None,
     progress: Callable[..., Any] = tqdm,
+    examiner: Examiner | None = None,
 ) -> Survey:
     """Looks at every file of an archive, or takes the result of an earlier look.
 
@@ -96,6 +100,8 @@ def survey(
         two_value_boxes: What a crop row of two values means: "image" (no box) or "origin".
         workers: The number of threads; None is one per core.
         progress: A progress bar with tqdm's signature.
+        examiner: What looks at the files instead of this process's threads; it is given the
+            survey's folder under `cache_dir` too.
 
     Raises:
         SurveyError: If no folder of the archive is a class.
@@ -112,7 +118,11 @@ def survey(
         known = _load(folder)
         if known is None:
             done = _resume(folder)
-            facts = examine_all(archive, planned, two_value_boxes, workers, progress, done)
+            if examiner is None:
+                facts = examine_all(archive, planned, two_value_boxes, workers, progress, done)
+            else:
+                shared = folder if cache_dir is None else survey_folder(cache_dir, key)
+                facts = iter(examiner(planned, done, epath.Path(shared)))
             _append(folder, facts)
             half = folder / "complete.tmp"
             half.write_text(json.dumps({"files": len(planned)}))
@@ -135,6 +145,41 @@ def survey_key(archive: Archive, table: ClassTable, two_value_boxes: str) -> str
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
+def survey_folder(cache_dir: str | os.PathLike[str], key: str) -> epath.Path:
+    """Returns where the survey of a key is kept."""
+    return epath.Path(cache_dir) / "kfood_survey" / key
+
+
+def pack_facts(facts: Iterable[FileFacts]) -> bytes:
+    """Returns facts as the content of one file, a part of a survey."""
+    rows, records = [], []
+    for fact in facts:
+        rows.append(fact.row)
+        if fact.row.accepted:
+            records.append(_record(fact))
+    data = io.BytesIO()
+    text = np.frombuffer(_text(rows).encode(), np.uint8)
+    np.savez(data, rows=text, measurements=np.array(records, MEASUREMENT))
+    return data.getvalue()
+
+
+def unpack_facts(data: bytes) -> Iterator[FileFacts]:
+    """Yields what `pack_facts` packed.
+
+    Raises:
+        ValueError, KeyError, zipfile.BadZipFile: If the file is damaged.
+    """
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        text, measurements = arrays["rows"].tobytes().decode(), iter(arrays["measurements"])
+    for row in _rows(text):
+        if not row.accepted:
+            yield FileFacts(row)
+            continue
+        record = next(measurements)
+        pixels = bytes(record["pixels"]).hex()
+        yield FileFacts(row, pixels, sums_of(record), record["thumbnail"])
+
+
 def sums_of(measurement: npt.NDArray[np.void]) -> ChannelSums:
     """Returns the channel sums of one record of `MEASUREMENT`."""
     count, *sums = (int(value) for value in measurement["sums"])
@@ -151,7 +196,7 @@ def _store(cache_dir: str | os.PathLike[str] | None, key: str) -> Iterator[Path]
     if cache_dir is None:
         yield _temporary_folder()
         return
-    folder = epath.Path(cache_dir) / "kfood_survey" / key
+    folder = survey_folder(cache_dir, key)
     folder.mkdir(parents=True, exist_ok=True)
     if "://" not in os.fspath(folder):
         local = Path(os.fspath(folder))

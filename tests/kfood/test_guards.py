@@ -137,6 +137,16 @@ def test_too_little_disk_is_said_before_the_work(tmp_path: Path) -> None:
     guards.check_room(epath.Path(tmp_path / "not" / "yet"), 1_000_000)
 
 
+def test_shuffling_elsewhere_halves_the_disk_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = type("Usage", (), {"free": 1_500_000})
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    guards.check_room(epath.Path(tmp_path), 1_000_000, shuffled_here=False)
+    with pytest.raises(guards.BuildError, match=r"while it runs \(half of that afterwards\)"):
+        guards.check_room(epath.Path(tmp_path), 1_000_000)
+
+
 def test_a_low_limit_of_open_files_is_said_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

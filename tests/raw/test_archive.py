@@ -113,6 +113,15 @@ def test_reads_deflated_zips_in_a_zip(tmp_path: Path, monkeypatch: pytest.Monkey
     _check(_write(tmp_path, {"kfood.zip": _kfood_zip(deflated=True)}), "zip")
 
 
+def test_only_deflated_zips_in_a_zip_cannot_be_read_in_parts(tmp_path: Path) -> None:
+    for name, deflated in (("deflated", True), ("stored", False)):
+        (tmp_path / name).mkdir()
+        archive = find_archive(
+            _write(tmp_path / name, {"kfood.zip": _kfood_zip(deflated=deflated)})
+        )
+        assert {archive.seekable(unit) for unit in archive.units} == {not deflated}
+
+
 def test_reads_a_path_to_the_zip_itself(tmp_path: Path) -> None:
     _write(tmp_path, {"kfood.zip": _kfood_zip()})
     _check(tmp_path / "kfood.zip", "zip")

@@ -8,7 +8,10 @@ PYTEST_FLAGS ?= -n 2
 # Named after the added packages, so that other ones get installed too.
 TEST_STAMP := $(VENV)/.test-$(subst $() ,+,$(strip $(WITH)))
 
-.PHONY: demo test test-all lint clean
+# Of `make fuzz`; another seed tries other mutants.
+SEED ?= 0
+
+.PHONY: demo test test-all fuzz lint clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -28,6 +31,11 @@ test-all:
 	done; \
 	[ -n "$$ran" ] || { echo "None of $(PYTHONS) is there: install one, or set PYTHONS."; exit 1; }; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
+
+# A minute of mutated images, crop tables and archives; findings go into fuzz_findings/.
+fuzz: $(TEST_STAMP)
+	$(BIN)/python tests/fuzz/fuzz_images.py --seconds 40 --seed $(SEED)
+	$(BIN)/python tests/fuzz/fuzz_archive.py --seconds 20 --seed $(SEED)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

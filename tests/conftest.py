@@ -6,11 +6,15 @@ import os
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 # Before TensorFlow is imported: no GPU is looked for, and no log lines in the output.
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+# A busy machine makes no test fail.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture(name="dummy_data", scope="session")

@@ -5,34 +5,22 @@ from __future__ import annotations
 import base64
 import io
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from reports import BOXED, EVIL, ROWS, TABLE, blue_picture, render, row
 
 from kfood_tfds import report, report_numbers
 from kfood_tfds.drawing import BOX_LINE
-from kfood_tfds.raw.classes import ClassTable, FoodClass, load_class_table
-from kfood_tfds.raw.crop_area import CropBox
+from kfood_tfds.raw.classes import load_class_table
 from kfood_tfds.raw.manifest import ManifestRow
-from kfood_tfds.report_likeness import CutPair, Method, Recall
+from kfood_tfds.report_likeness import CutPair
 
-TABLE = ClassTable(
-    (
-        FoodClass(0, "갈비구이", "구이", "galbi-gui", "grilled ribs"),
-        FoodClass(1, "<무국>", "국 & 탕", "mu-guk", "radish soup"),
-    )
-)
-EVIL = '<img src=x onerror="alert(1)">'
 VOID = {"meta", "img", "br", "rect"}
-# CSS pixels of a common phone.
-PHONE_WIDTH = 390
 
 
 class Page(HTMLParser):
@@ -65,59 +53,6 @@ class Page(HTMLParser):
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
         return [attributes for name, attributes in self.tags if name == tag]
-
-
-def row(name: str, label: int = 0, group: int = 0, **more: object) -> ManifestRow:
-    food = TABLE.classes[label]
-    values = {
-        "split": "train",
-        "label": label,
-        "category": food.category,
-        "group": group,
-        "source_format": "JPEG",
-        "width": 400,
-        "height": 300,
-        "crop_status": "missing",
-        "sha256": name,
-        **more,
-    }
-    return ManifestRow(f"{food.category}/{food.name}/{name}", "accepted", **values)
-
-
-BOXED = row("boxed.jpg", crop_status="annotated", box=CropBox(60, 40, 240, 360), flags=("dark",))
-ROWS = (
-    BOXED,
-    row("a.jpg", 0, 7),
-    row("b.jpg", 1, 7),
-    row("c.jpg", 1, 8, split="", reason="left out: a < b"),
-    row("d.jpg", 1, 8),
-    ManifestRow(f"국/{EVIL}.jpg", "rejected", f"not an image: begins with {EVIL}", label=1),
-    ManifestRow("국/x.jpg", "rejected", "truncated PNG: the file ends before the image does"),
-    ManifestRow("crop_area.properties", "rejected", "side file: crop", crop_note="row & row"),
-)
-
-
-def blue_picture(picture_id: str) -> Image.Image:
-    return Image.new("RGB", (800, 600), (0, 0, 200))
-
-
-def render(
-    rows: tuple[ManifestRow, ...] = ROWS,
-    lang: str = "en",
-    limits: report.Limits | None = None,
-    read_picture: report.ReadPicture | None = blue_picture,
-    table: ClassTable = TABLE,
-    cut_pairs: tuple[CutPair, ...] = (),
-) -> str:
-    source = report.ReportSource(
-        f"/data/{EVIL}/kfood.zip",
-        read_picture,
-        notes=("a note",),
-        cut_pairs=cut_pairs,
-        method=Method(0.9, 3000, (Recall("mirrored", 0.99, 0.98, 0.97),), 0.125),
-    )
-    summary = report_numbers.summarize(rows, table, listed=len(rows))
-    return report.render_report(summary, table, source, lang=lang, limits=limits)
 
 
 @pytest.fixture
@@ -371,67 +306,3 @@ def test_the_report_is_written_as_utf8(tmp_path: Path) -> None:
     report.write_report(target, summary, TABLE, report.ReportSource("x"), lang="ko")
     text = target.read_bytes().decode("utf-8")
     assert text.startswith("<!DOCTYPE html>") and "갈비구이" in text
-
-
-@pytest.fixture
-def browser(tmp_path: Path) -> list[str]:
-    found = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
-    if found is None:
-        pytest.skip("no Chromium in PATH: the report isn't looked at in a browser")
-    return [
-        found,
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--hide-scrollbars",
-        f"--user-data-dir={tmp_path / 'profile'}",
-    ]
-
-
-# A frame of a phone width, since a window has a least width of its own; the page is untouched.
-PROBE = """<!DOCTYPE html><meta charset="utf-8">
-<iframe id="frame" style="border:0;width:WIDTHpx;height:800px" srcdoc="PAGE"></iframe>
-<script>document.getElementById("frame").addEventListener("load", event => {
-const page = event.target.contentDocument, seen = document.documentElement.dataset;
-const images = [...page.images];
-seen.images = images.length;
-seen.loaded = images.filter(image => image.complete && image.naturalWidth > 0).length;
-seen.scroll = page.documentElement.scrollWidth;
-seen.client = page.documentElement.clientWidth;
-});</script>"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lang", ["ko", "en"])
-def test_a_browser_on_a_phone_shows_the_pictures(
-    browser: list[str], tmp_path: Path, lang: str
-) -> None:
-    html = render(lang=lang)
-    page = tmp_path / "report.html"
-    page.write_text(html, encoding="utf-8")
-    shot = tmp_path / "shot.png"
-    run(*browser, f"--window-size={PHONE_WIDTH},8000", f"--screenshot={shot}", page.as_uri())
-    with Image.open(shot) as opened:
-        seen = np.asarray(opened.convert("RGB")).astype(int)
-    assert seen.shape[1] == PHONE_WIDTH
-    blue = (np.abs(seen - (0, 0, 200)).sum(-1) < 30).sum()
-    assert blue > 7 * 50 * 50  # Seven pictures of some 100 x 75 pixels each.
-
-    probe = tmp_path / "probe.html"
-    framed = PROBE.replace("WIDTH", str(PHONE_WIDTH)).replace("PAGE", escape(html, quote=True))
-    probe.write_text(framed, encoding="utf-8")
-    dom = run(*browser, "--virtual-time-budget=5000", "--dump-dom", probe.as_uri())
-    data = dict(re.findall(r'data-(\w+)="(\d+)"', dom[: dom.index("<head>")]))
-    assert data["images"] == data["loaded"] == "7"
-    assert int(data["scroll"]) == int(data["client"]) == PHONE_WIDTH
-
-
-def run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr.decode(errors="replace")
-    return done.stdout.decode("utf-8")

@@ -37,7 +37,7 @@ def load_grouping(survey: Survey) -> Grouping | None:
     try:
         with _path(survey).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             grouping = Grouping(**{field.name: arrays[field.name] for field in _FIELDS})
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
         return None  # Not there yet, or half-written by a process that was killed.
     return grouping if len(grouping.group_of) == len(survey.measurements) else None
 

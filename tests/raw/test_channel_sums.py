@@ -25,7 +25,7 @@ def _expected(images: list[NDArray[np.uint8]]) -> tuple[NDArray[np.float64], NDA
 
 
 @given(st.integers(0, 2**31), st.integers(1, 9), st.integers(0, 9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_merged_parts_equal_numpy_over_all_pixels(seed: int, count: int, cut: int) -> None:
     images = _images(seed, count)
     parts = [ChannelSums(), ChannelSums()]

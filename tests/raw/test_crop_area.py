@@ -283,6 +283,18 @@ def test_notes_and_problems_stay_small() -> None:
     assert table.problems[-1].startswith("and 49000 more")
 
 
+def test_what_just_fits_is_shown_whole() -> None:
+    word = "w" * MAX_NOTE_CHARS
+    (whole,) = parse_crop_area(f"{word}\n".encode()).problems
+    assert repr(word) in whole
+    (cut,) = parse_crop_area(f"{word}w\n".encode()).problems
+    assert repr(word[:-1] + "…") in cut
+    assert len(parse_crop_area(b"word\n" * MAX_PROBLEMS).problems) == MAX_PROBLEMS
+    assert (
+        parse_crop_area(b"word\n" * MAX_PROBLEMS).problems[-1].startswith(f"line {MAX_PROBLEMS}:")
+    )
+
+
 def test_table_survives_pickling() -> None:
     table = parse_crop_area(b"a=1,2,3,4\na=2,2,2,2\n")
     again = pickle.loads(pickle.dumps(table))

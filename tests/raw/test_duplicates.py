@@ -120,7 +120,7 @@ def test_group_members_are_like_their_centre(thumbnails: np.ndarray, ids: list[s
         assert found.group_of[centre] == centre
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6))
 def test_order_of_the_input_does_not_matter(
     thumbnails: np.ndarray, ids: list[str], seed: int
@@ -247,7 +247,7 @@ def test_identical_images_count_as_links(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.cut_pairs.tolist() == [[0, 1]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.dictionaries(
         st.tuples(st.integers(0, 14), st.integers(0, 14)).filter(lambda pair: pair[0] < pair[1]),

@@ -8,34 +8,16 @@ import struct
 import numpy as np
 import pytest
 import tensorflow as tf
+from pictures import (
+    picture,
+    pillow_view,
+    saved,
+)
 from PIL import Image
 
 from kfood_tfds.raw.crop_area import CropBox
 from kfood_tfds.raw.errors import KfoodError
 from kfood_tfds.raw.images import encode_bmp, encode_jpeg, prepare_image, shrink_image
-
-HEIGHT, WIDTH = 48, 72
-SOF0 = b"\xff\xc0"
-
-
-def picture(height: int = HEIGHT, width: int = WIDTH) -> np.ndarray:
-    """A smooth coloured picture without any symmetry."""
-    y, x = np.mgrid[0:height, 0:width]
-    red = 255 * x / width
-    green = 255 * y / height
-    blue = 127 + 100 * np.sin(x / 9 + y / 17)
-    return np.stack([red, green, blue], -1).round().astype(np.uint8)
-
-
-def saved(image: Image.Image, kind: str, **options: object) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, kind, **options)
-    return buffer.getvalue()
-
-
-def pillow_view(data: bytes) -> np.ndarray:
-    with Image.open(io.BytesIO(data)) as image:
-        return np.asarray(image.convert("RGB"))
 
 
 def test_side_that_no_jpeg_can_have_becomes_png() -> None:

@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-import io
-
-import numpy as np
 import pytest
+from pictures import (
+    jpeg,
+    picture,
+    reason,
+    saved,
+)
 from PIL import Image
 
-from kfood_tfds.raw.images import ImageRejected, prepare_image
 from kfood_tfds.raw.jpeg_header import ends_well, read_jpeg_header
-
-HEIGHT, WIDTH = 48, 72
-
-
-def picture(height: int = HEIGHT, width: int = WIDTH) -> np.ndarray:
-    """A smooth coloured picture without any symmetry."""
-    y, x = np.mgrid[0:height, 0:width]
-    red = 255 * x / width
-    green = 255 * y / height
-    blue = 127 + 100 * np.sin(x / 9 + y / 17)
-    return np.stack([red, green, blue], -1).round().astype(np.uint8)
-
-
-def saved(image: Image.Image, kind: str, **options: object) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, kind, **options)
-    return buffer.getvalue()
-
-
-def jpeg(**options: object) -> bytes:
-    return saved(Image.fromarray(picture()), "JPEG", **{"quality": 90, **options})
-
-
-def reason(data: bytes) -> str:
-    with pytest.raises(ImageRejected) as caught:
-        prepare_image(data)
-    assert str(caught.value) == caught.value.reason
-    return caught.value.reason
 
 
 @pytest.mark.parametrize("progressive", [False, True])

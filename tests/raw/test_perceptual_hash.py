@@ -66,7 +66,7 @@ def test_mirrored_hash_is_the_hash_of_the_mirrored_thumbnail() -> None:
 
 
 @given(st.integers(0, 40), st.floats(0.2, 0.8))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_brightness_and_contrast_hardly_touch_the_hash(lift: int, contrast: float) -> None:
     images = _noise(5)
     changed = np.rint(images * contrast + lift).astype(np.uint8)
@@ -105,7 +105,7 @@ def _by_hand(hashes: np.ndarray) -> list[tuple[int, int, int, int]]:
     return found
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(st.integers(0, 10_000))
 def test_candidates_are_those_of_the_rule_each_once(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -243,3 +243,15 @@ def test_seeds_give_equal_sizes(number: int) -> None:
         for seed in range(4)
     }
     assert len(sizes) == 1
+
+
+def test_a_block_of_two_classes_goes_where_the_hash_of_its_smallest_id_says() -> None:
+    for n in range(60):
+        ids = [f"z{n}", f"a{n}", f"m{n}"]
+        tenth = splits.keyed_hash(f"a{n}", 0) * 10 // 2**64
+        expected = "train" if tenth < 7 else "validation" if tenth < 8 else "test"
+        assert splits.assign_splits([0, 1, 0], [5, 5, 5], ids) == [expected] * 3
+
+
+def test_seed_zero_is_the_default() -> None:
+    assert splits.keyed_hash("a") == splits.keyed_hash("a", 0) != splits.keyed_hash("a", 1)

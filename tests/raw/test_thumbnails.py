@@ -42,7 +42,7 @@ def test_close_to_the_full_average_of_a_picture() -> None:
     assert np.abs(thumbnail(np.asarray(picture)).astype(int) - expected).max() <= 4
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 70), st.integers(1, 70), st.integers(0, 255))
 def test_any_size_gives_the_same_shape_and_keeps_a_flat_grey(
     height: int, width: int, level: int

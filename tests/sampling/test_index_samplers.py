@@ -62,7 +62,7 @@ def test_subset_gives_its_indices() -> None:
 
 
 @given(st.integers(0, 50), st.integers(1, 7), st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_shards_hold_every_index_exactly_once(length: int, world: int, epoch: int) -> None:
     parts = [list(Random(length).shard(rank, world).at(epoch)) for rank in range(world)]
     assert sorted(functools.reduce(operator.iadd, parts, [])) == list(range(length))
@@ -78,7 +78,7 @@ def test_shards_hold_every_index_exactly_once(length: int, world: int, epoch: in
     "sampler", [Random(23), Subset(range(23)), Sequential(23), Random(69).shard(1, 3)]
 )
 @given(st.integers(0, 3), st.integers(0, 23))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_resumes_in_the_middle_and_goes_on_to_the_next_epoch(
     sampler: IndexSampler, epoch: int, position: int
 ) -> None:

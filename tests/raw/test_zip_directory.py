@@ -203,3 +203,14 @@ def test_members_are_ordered_by_their_place_in_the_zip(tmp_path: Path) -> None:
     archive = find_archive(write_files(tmp_path, {"구이.zip": zipped(dict.fromkeys(names, b"x"))}))
     members: tuple[Member, ...] = archive.members()
     assert [member.filename for member in members] == ["c.jpg", "a.jpg", "b.jpg"]
+
+
+def test_a_member_that_claims_anothers_place_harms_itself_alone(tmp_path: Path) -> None:
+    # The directory says that b lies where a does, then that it lies inside of a.
+    for offset in (0, 400):
+        data = zipped(GIVEN)
+        lying = patched(data, "구이/갈비구이/b.jpg", 42, offset.to_bytes(4, "little"))
+        read = read_all(find_archive(write_files(tmp_path / str(offset), {"구이.zip": lying})))
+        assert read["구이/갈비구이/a.jpg"] == b"a" * 10_000
+        with pytest.raises(ArchiveError, match="overlap another member"):
+            raise read["구이/갈비구이/b.jpg"]  # type: ignore[misc]

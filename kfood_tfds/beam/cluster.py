@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -48,9 +47,7 @@ class Cluster:
 @contextlib.contextmanager
 def shared_folder(cache_dir: epath.Path) -> Iterator[epath.Path]:
     """Makes a folder for the work of one build, and removes it at the end."""
-    place = os.fspath(cache_dir)
-    place = place if "://" in place else os.path.abspath(place)
-    folder = epath.Path(place) / f"beam-{uuid.uuid4().hex}"
+    folder = work.absolute(cache_dir) / f"beam-{uuid.uuid4().hex}"
     folder.mkdir(parents=True)
     try:
         yield folder

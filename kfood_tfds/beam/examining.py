@@ -70,7 +70,7 @@ def examine_on(
         done: How many of them are known.
         survey_folder: The survey's own folder, on a path that all machines share.
     """
-    parts = survey_folder / "parts"
+    parts = work.absolute(survey_folder) / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     start = done
     known = _known(parts)

@@ -8,6 +8,7 @@ the process that starts the pipeline and removed at its end, or plain records of
 from __future__ import annotations
 
 import functools
+import os
 import pickle
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,6 +40,12 @@ class Chunk:
     path: str
     start: int
     stop: int
+
+
+def absolute(path: epath.Path) -> epath.Path:
+    """Returns a path that means the same in another process's working folder."""
+    place = os.fspath(path)
+    return path if "://" in place else epath.Path(os.path.abspath(os.path.expanduser(place)))
 
 
 def save(path: epath.Path, data: bytes) -> None:

@@ -147,6 +147,15 @@ def test_records_beyond_the_end_are_refused(tmp_path: Path) -> None:
         work.read_records(work.Chunk(chunk.path, 2, 6), "<u4")
 
 
+def test_a_relative_data_folder_means_the_same_to_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with shared_folder(epath.Path("cache")) as folder:
+        assert folder.parent == epath.Path(tmp_path / "cache")
+    assert work.absolute(epath.Path("gs://bucket/x")) == epath.Path("gs://bucket/x")
+
+
 def test_the_shared_folder_goes_with_the_build(tmp_path: Path) -> None:
     with shared_folder(epath.Path(tmp_path)) as folder:
         (folder / "work").write_text("x")

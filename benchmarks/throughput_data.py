@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
+from PIL import Image, ImageDraw
 
 WIDTHS = (300, 1300)
 QUALITY = 90
@@ -158,17 +159,40 @@ def _texture(rng: np.random.Generator) -> npt.NDArray[np.float32]:
 def _pixels(
     rng: np.random.Generator, texture: npt.NDArray[np.float32], height: int, width: int
 ) -> npt.NDArray[np.uint8]:
-    """Returns a plate on a table, textured, uint8[height, width, 3]."""
+    """Returns a laid table, textured, uint8[height, width, 3]."""
     y, x = rng.integers(_TEXTURE_SIDE, size=2)
     rows = (y + np.arange(height)) % _TEXTURE_SIDE
     columns = (x + np.arange(width)) % _TEXTURE_SIDE
     surface = texture[rows[:, None], columns[None, :]]
-    table, plate, food = rng.uniform(40, 220, (3, 3))
-    down, along = np.linspace(-1, 1, height)[:, None], np.linspace(-1, 1, width)[None, :]
-    away = np.hypot(down, along)[..., None]
-    colour = np.where(away < 0.6, food, np.where(away < 0.8, plate, table))
-    depth = np.where(away < 0.6, 1.3, np.where(away < 0.8, 0.3, 1.0)) * _ROUGHNESS
-    return np.clip(colour + surface * depth, 0, 255).astype(np.uint8)
+    table, plate, food = (_colour(rng) for _ in range(3))
+    # Plates alone look alike, as photos don't: other things lie around and over them.
+    colours, depths = Image.new("RGB", (width, height), table), Image.new("L", (width, height), 10)
+    for place, radii, thing, rough in _things(rng, plate, food):
+        corners = (place - radii, place + radii)
+        box = [float((c[i] + 1) / 2 * (width, height)[i]) for c in corners for i in (0, 1)]
+        ImageDraw.Draw(colours).ellipse(box, thing)
+        ImageDraw.Draw(depths).ellipse(box, rough)
+    depth = np.asarray(depths, np.float32)[..., None] * np.float32(_ROUGHNESS / 10)
+    return np.clip(np.asarray(colours) + surface * depth, 0, 255).astype(np.uint8)
+
+
+def _colour(rng: np.random.Generator) -> tuple[int, int, int]:
+    red, green, blue = (int(level) for level in rng.integers(40, 220, 3))
+    return red, green, blue
+
+
+def _things(
+    rng: np.random.Generator, plate: tuple[int, int, int], food: tuple[int, int, int]
+) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], tuple[int, int, int], int]]:
+    """Yields place, radii, colour and roughness in tenths of what lies there, from below."""
+    for _ in range(4):
+        yield rng.uniform(-1, 1, 2), rng.uniform(0.2, 0.7, 2), _colour(rng), 8
+    place, radii = rng.uniform(-0.3, 0.3, 2), rng.uniform(0.5, 0.9, 2)
+    yield place, radii, plate, 3
+    yield place, 0.75 * radii, food, 13
+    for _ in range(4):
+        beside = place + rng.uniform(-0.5, 0.5, 2) * radii
+        yield beside, rng.uniform(0.1, 0.4, 2), _colour(rng), 13
 
 
 def _jpeg(pixels: npt.NDArray[np.uint8]) -> bytes:

@@ -11,7 +11,7 @@ from kfood_tfds.beam import work
 from kfood_tfds.beam.cluster import Cluster
 from kfood_tfds.raw.archive import Archive
 from kfood_tfds.raw.manifest import ManifestRow
-from kfood_tfds.raw.stored_images import StoredForm, StoredImage, stored_images
+from kfood_tfds.raw.stored_images import StoredForm, StoredImage, store_files
 from kfood_tfds.raw.survey import PlannedFile
 
 
@@ -25,7 +25,7 @@ class _Store(beam.DoFn):
 
     def process(self, chunk: work.Chunk) -> Iterator[StoredImage]:
         archive: Archive = work.load(self._archive)
-        yield from stored_images(archive, work.items_of(chunk), self._form, self._threads)
+        yield from store_files(archive, work.items_of(chunk), self._form, self._threads)
 
 
 def store_on(
@@ -43,7 +43,11 @@ def store_on(
         files: Planned files with their rows, in the archive's order.
         form: The form.
         finish: Makes the example of an image; a function at the top of an installed module.
+
+    Raises:
+        ArchiveError: If the archive was changed since it was found.
     """
+    archive.check_unchanged()  # Here, and once: a folder of loose files takes a while to look over.
     folder = cluster.new_folder("examples")
     shared = work.store(folder / "archive.pickle", archive)
     chunks = work.store_by_unit(folder, archive, files, (file.member for file, _ in files))

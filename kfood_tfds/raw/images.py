@@ -117,7 +117,7 @@ def prepare_image(data: bytes) -> PreparedImage:
     """Turns an image file into what is to be stored.
 
     Safe to call from several threads. An ordinary JPEG is decoded once, by TensorFlow; Pillow
-    reads only its header.
+    reads only its header, and that only if it holds metadata.
 
     Args:
       data: The file's bytes.
@@ -132,6 +132,8 @@ def prepare_image(data: bytes) -> PreparedImage:
     header = check_structure(data, kind)
     if header is not None:
         check_size(header.width, header.height)
+        if (ready := _bare_jpeg(data, header)) is not None:
+            return ready
     image, orientation = _open(data, kind)
     with image:
         if orientation == 1 and _is_plain(image, data, header):
@@ -141,6 +143,16 @@ def prepare_image(data: bytes) -> PreparedImage:
                 form = image.format or kind
                 return PreparedImage(data, height, width, form, "original", 1, pixels)
         return _convert(image, data, kind, orientation)
+
+
+def _bare_jpeg(data: bytes, header: JpegHeader) -> PreparedImage | None:
+    """Prepares the commonest kind of file without Pillow: a whole JPEG that has no metadata."""
+    if not (header.is_bare and header.is_common and ends_well(data, header)):
+        return None
+    pixels = _decode(data, "JPEG")
+    if pixels is None or pixels.shape[:2] != (header.height, header.width):
+        return None
+    return PreparedImage(data, header.height, header.width, "JPEG", "original", 1, pixels)
 
 
 def _open(data: bytes, kind: str) -> tuple[Image.Image, int]:
@@ -284,7 +296,8 @@ def _decode(data: bytes, kind: str) -> Pixels | None:
             tensor = tf.raw_ops.DecodeJpeg(contents=data, channels=3, dct_method="INTEGER_ACCURATE")
     except tf.errors.OpError:
         return None
-    pixels: Pixels = tensor.numpy()
+    # Without the copy that `numpy()` makes.
+    pixels: Pixels = np.asarray(tensor)
     return pixels
 
 

@@ -19,6 +19,9 @@ from kfood_tfds.raw.image_limits import (
 _STANDALONE = frozenset([0x01, *range(0xD0, 0xD8)])
 _FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
+# Segments of a file without metadata: frame, tables, JFIF and Adobe headers, comments.
+_BARE_MARKERS = frozenset([0xC0, 0xC1, 0xC2, 0xC4, 0xDA, 0xDB, 0xDD, 0xE0, 0xEE, 0xFE])
+
 # Which second bytes make a marker inside coded data: all but the escape, restarts and fill bytes.
 _IS_MARKER = np.ones(256, bool)
 _IS_MARKER[[0x00, 0xFF, *range(0xD0, 0xD8)]] = False
@@ -39,6 +42,7 @@ class JpegHeader:
       components: Ids of the components, in order.
       adobe_transform: Colour transform of the Adobe marker, or None without one.
       scan_start: Where the first scan's coded data begin, or 0 without a scan.
+      is_bare: Whether it has nothing but what decoding needs, and no metadata to look into.
     """
 
     process: int
@@ -48,6 +52,7 @@ class JpegHeader:
     components: tuple[int, ...]
     adobe_transform: int | None
     scan_start: int
+    is_bare: bool = False
 
     @property
     def is_common(self) -> bool:
@@ -76,12 +81,14 @@ def read_jpeg_header(data: bytes) -> JpegHeader | None:
     frame: tuple[int, bytes] | None = None
     adobe: int | None = None
     scanned = scan_start = 0
+    bare = True
     for segments, (marker, start, end) in enumerate(_jpeg_segments(data), start=1):
         if segments > MAX_JPEG_SEGMENTS:
             raise ImageRejected(
                 "hostile JPEG: too many segments, the limit MAX_JPEG_SEGMENTS is "
                 f"{MAX_JPEG_SEGMENTS}"
             )
+        bare = bare and marker in _BARE_MARKERS
         if marker in _FRAME_MARKERS:
             frame = (marker, data[start:end])
         elif marker in (0xE1, 0xE2) and data[start : start + 4] in (b"Exif", b"MPF\0"):
@@ -99,7 +106,7 @@ def read_jpeg_header(data: bytes) -> JpegHeader | None:
         process, body = frame
         precision, height, width, number = struct.unpack_from(">BHHB", body)
         components = tuple(body[6 : 6 + 3 * number : 3])
-        header = JpegHeader(process, precision, height, width, components, adobe, scan_start)
+        header = JpegHeader(process, precision, height, width, components, adobe, scan_start, bare)
     # A sequential scan of all components is the only one: libjpeg refuses any further.
     if header is None or header.process > 0xC1 or scanned < len(header.components):
         _check_scans(data)
@@ -122,7 +129,7 @@ def ends_well(data: bytes, header: JpegHeader) -> bool:
     if not 0 < header.scan_start < len(data):
         return False
     codes = np.frombuffer(data, np.uint8, offset=header.scan_start)
-    after = codes[1:][codes[:-1] == 0xFF]
+    after = codes[np.flatnonzero(codes[:-1] == 0xFF) + 1]
     markers = after[_IS_MARKER[after]]
     ends = np.flatnonzero(markers == 0xD9)
     if not ends.size:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from tqdm.auto import tqdm
 
 from kfood_tfds.raw.archive import Archive, Member
-from kfood_tfds.raw.channel_sums import ChannelSums
+from kfood_tfds.raw.channel_sums import ChannelSums, sampled_sums
 from kfood_tfds.raw.classes import ClassTable, FoodClass
 from kfood_tfds.raw.crop_area import CropRow, CropTable, parse_crop_area, place_crop
 from kfood_tfds.raw.errors import ArchiveError, SurveyError
@@ -226,9 +226,7 @@ def examine(file: ReadFile, two_value_boxes: str = "image") -> FileFacts:
         box=box,
     )
     window = image.pixels[box.ymin : box.ymax, box.xmin : box.xmax]
-    return FileFacts(
-        row, pixel_digest(image.pixels), ChannelSums().add(window), thumbnail(image.pixels)
-    )
+    return FileFacts(row, pixel_digest(image.pixels), sampled_sums(window), thumbnail(image.pixels))
 
 
 def _base_row(file: ReadFile) -> ManifestRow:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import numpy.typing as npt
 
@@ -14,12 +12,10 @@ THUMBNAIL_SIDE = 32
 # make 150 samples a cell; more rows cost time and change a cell by less than a grey level.
 ROWS_PER_CELL = 8
 
-# Luma of ITU-R BT.601-7, section 2.5.1, as in JPEG and in Pillow's "L", in whole numbers. They and
-# the weights of the columns are whole so that every sum is exact, in whatever order a BLAS adds:
-# the same image has the same thumbnail on every machine.
+# Luma of ITU-R BT.601-7, section 2.5.1, as in JPEG and in Pillow's "L", in whole numbers. Whole
+# numbers and parts of 1/32 are exact in floats, in whatever order they are added: the same image
+# has the same thumbnail on every machine.
 _LUMA = np.array([77, 150, 29], np.float32)
-_STEPS = 2.0**20
-_SLICES = 8
 
 
 def thumbnail(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -46,24 +42,24 @@ def thumbnail(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         rows.reshape(THUMBNAIL_SIDE, ROWS_PER_CELL, width * 3), axis=1, dtype=np.uint16
     )
     grey = (sums.reshape(THUMBNAIL_SIDE, width, 3).astype(np.float32) @ _LUMA).astype(np.float64)
-    weights, totals = _column_weights(width)
-    # In slices small enough for a BLAS to keep to one thread: there are many images at once.
-    sums_wide = np.matmul(grey.reshape(_SLICES, -1, width), weights).reshape(grey.shape[0], -1)
-    means = sums_wide / (totals * (_LUMA.sum(dtype=np.float64) * ROWS_PER_CELL))
+    means = _cell_sums(grey) / (width / THUMBNAIL_SIDE * float(_LUMA.sum()) * ROWS_PER_CELL)
     found: npt.NDArray[np.uint8] = np.rint(means).astype(np.uint8)
     return found
 
 
-@functools.lru_cache(maxsize=512)
-def _column_weights(width: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Weights of an area average of pixels into cells: whole numbers, and their sum per cell.
+def _cell_sums(grey: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Sums columns into cells of equal width; a column on an edge is shared out by its parts.
+
+    Args:
+      grey: float64[rows, width], whole numbers.
 
     Returns:
-      float64[width, THUMBNAIL_SIDE] and float64[THUMBNAIL_SIDE].
+      float64[rows, THUMBNAIL_SIDE].
     """
-    edges = np.arange(THUMBNAIL_SIDE + 1) * (width / THUMBNAIL_SIDE)
-    left = np.arange(width)[:, None]
-    overlap = np.minimum(left + 1, edges[1:]) - np.maximum(left, edges[:-1])
-    weights = np.rint(np.clip(overlap, 0, None) * (_STEPS * THUMBNAIL_SIDE / width))
-    weights.flags.writeable = False
-    return weights, weights.sum(axis=0)
+    width = grey.shape[1]
+    before = np.zeros((len(grey), width + 1))
+    np.cumsum(grey, axis=1, out=before[:, 1:])
+    column, part = np.divmod(np.arange(THUMBNAIL_SIDE + 1) * width, THUMBNAIL_SIDE)
+    shared = grey[:, np.minimum(column, width - 1)] * (part / THUMBNAIL_SIDE)
+    sums: npt.NDArray[np.float64] = np.diff(before[:, column] + shared, axis=1)
+    return sums

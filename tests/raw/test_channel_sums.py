@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from PIL import Image
 
-from kfood_tfds.raw.channel_sums import ChannelSums, ChannelSumsError, merge_sums
+from kfood_tfds.raw.channel_sums import (
+    ChannelSums,
+    ChannelSumsError,
+    merge_sums,
+    sampled_sums,
+)
 
 
 def _images(seed: int, count: int) -> list[NDArray[np.uint8]]:
@@ -95,3 +101,26 @@ def test_other_pixels_are_refused(pixels: NDArray[np.uint8]) -> None:
 def test_no_pixels_have_no_figures(figure: str) -> None:
     with pytest.raises(ChannelSumsError, match="No pixels"):
         getattr(ChannelSums(), figure)
+
+
+@pytest.mark.parametrize(
+    ("height", "rows"),
+    [(1, range(1)), (256, range(256)), (257, range(1, 257, 2)), (900, range(2, 900, 4))],
+)
+def test_sampled_sums_take_every_kth_row_times_k(height: int, rows: range) -> None:
+    image = np.random.default_rng(height).integers(0, 256, (height, 7, 3), dtype=np.uint8)
+    step = rows.step
+    chosen = image[list(rows)].astype(np.int64)
+    found = sampled_sums(image)
+    assert found.count == step * len(rows) * 7
+    assert found.totals == tuple((step * chosen.sum((0, 1))).tolist())
+    assert found.squares == tuple((step * (chosen**2).sum((0, 1))).tolist())
+    assert found.images == 1
+
+
+def test_sampled_sums_are_close_to_those_of_all_pixels_of_a_picture() -> None:
+    coarse = np.random.default_rng(5).integers(0, 256, (9, 12, 3), dtype=np.uint8)
+    picture = np.asarray(Image.fromarray(coarse).resize((800, 600), Image.Resampling.BICUBIC))
+    whole, sampled = ChannelSums().add(picture), sampled_sums(picture)
+    np.testing.assert_allclose(sampled.mean, whole.mean, atol=1e-3)
+    np.testing.assert_allclose(sampled.std, whole.std, atol=1e-3)

@@ -46,18 +46,30 @@ def test_moved_pixels_change_the_digest() -> None:
 def test_the_digest_is_the_same_on_every_machine() -> None:
     ramp = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
 
-    # By plain integers: two dot products modulo 2**64 with SplitMix64's first keys, then SHA-256.
-    def key(n: int) -> int:
-        mask = 2**64 - 1
-        z = n * 0x9E3779B97F4A7C15 & mask
-        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
-        z = (z ^ z >> 27) * 0x94D049BB133111EB & mask
-        return z ^ z >> 31 | 1
-
+    # By plain integers: 60 bytes are seven words and a rest, less than a row of either folding.
     data = bytes(range(60))
     words = [int.from_bytes(data[i : i + 8], "little") for i in range(0, 56, 8)]
     expected = hashlib.sha256(b"(4, 5, 3)" + data[56:])
-    for lane in range(2):
-        total = sum(w * key(lane * 65536 + i + 1) for i, w in enumerate(words)) % 2**64
-        expected.update(total.to_bytes(8, "little"))
+    for length in (2048, 2047):
+        for word in [*words, *[0] * (length - len(words))]:
+            expected.update(word.to_bytes(8, "little"))
     assert pixel_digest(ramp) == expected.hexdigest()
+
+
+def test_long_images_are_folded() -> None:
+    image = _image(100, 200)
+    words = [int(word) for word in image.reshape(-1).view("<u8")]
+    expected = hashlib.sha256(b"(100, 200, 3)")
+    for length in (2048, 2047):
+        for column in range(length):
+            expected.update((sum(words[column::length]) % 2**64).to_bytes(8, "little"))
+    assert pixel_digest(image) == expected.hexdigest()
+
+
+def test_changes_that_cancel_each_other_in_one_folding_are_told() -> None:
+    words = np.zeros(6000, "<u8")
+    base = pixel_digest(words.view(np.uint8).reshape(100, 160, 3))
+    for length in (2048, 2047):
+        changed = words.copy()
+        changed[7], changed[7 + length] = 2**63, 2**63
+        assert pixel_digest(changed.view(np.uint8).reshape(100, 160, 3)) != base

@@ -114,7 +114,7 @@ def sampled_sums(pixels: NDArray[np.uint8]) -> ChannelSums:
     """Returns the sums over an image's pixels; over large ones from every k-th row, times k.
 
     Every row counts in images of up to SAMPLED_ROWS rows. In larger ones it is every k-th, with
-    the least k that leaves no more than that: the mean of a photo then moves by some 0.0001 of
+    the least k that leaves no more than that: the mean of a photo then moves by some 0.0002 of
     0..1, one way or the other, and that of a data set by far less (`benchmarks/README.md`).
 
     Args:

@@ -106,10 +106,9 @@ def survey(
     Raises:
         SurveyError: If no folder of the archive is a class.
     """
+    allowed = ", ".join(TWO_VALUE_MODES)
     if two_value_boxes not in TWO_VALUE_MODES:
-        raise SurveyError(
-            say("two_values", allowed=", ".join(TWO_VALUE_MODES), received=two_value_boxes)
-        )
+        raise SurveyError(say("two_values", allowed=allowed, received=two_value_boxes))
     check_workers(workers)
     planned = in_reading_order(plan_files(archive.members(), table))
     check_plan(planned, table, archive.place)
@@ -130,8 +129,7 @@ def survey(
             known = _load(folder)
     if known is None:
         raise SurveyError(say("survey_lost", folder=os.fspath(folder)))
-    rows, measurements = known
-    return Survey(archive, planned, rows, measurements, folder)
+    return Survey(archive, planned, *known, folder)
 
 
 def survey_key(archive: Archive, table: ClassTable, two_value_boxes: str) -> str:

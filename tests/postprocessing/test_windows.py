@@ -135,6 +135,24 @@ def test_resized_crop_falls_back_to_an_allowed_aspect(example: Any) -> None:
     assert (found[:, 2:] == [10, 11]).all()
 
 
+def test_resized_crop_draws_what_inception_does_by_default() -> None:
+    assert pp.RandomResizedCrop().area == (0.08, 1.0)
+    assert pp.RandomResizedCrop().aspect == (0.75, 4 / 3)
+
+
+def test_resized_crop_falls_back_in_a_tall_strip_too(example: Any) -> None:
+    found = many(pp.RandomResizedCrop, example(400, 10), 20, area=(0.9, 1.0), aspect=(2.0, 3.0))
+    assert (found[:, 2:] == [5, 10]).all()
+
+
+def test_resized_crop_rounds_sides_to_the_nearest_pixel(example: Any) -> None:
+    # A quarter of 100 x 100 is 50 x 50; of 101 x 101, 50.5 x 50.5, which is rounded up.
+    for side, expected in ((100, 50), (101, 51)):
+        given = example(side, side)
+        found = many(pp.RandomResizedCrop, given, 20, area=(0.25, 0.25), aspect=(1.0, 1.0))
+        assert (found[:, 2:] == expected).all()
+
+
 def test_fixed_window_needs_no_resizing_where_the_image_is_large_enough(example: Any) -> None:
     found = many(pp.FixedWindow, example(70, 90), 1500, size=64)
     assert (found[:, 2:] == 64).all()

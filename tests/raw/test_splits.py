@@ -255,3 +255,16 @@ def test_a_block_of_two_classes_goes_where_the_hash_of_its_smallest_id_says() ->
 
 def test_seed_zero_is_the_default() -> None:
     assert splits.keyed_hash("a") == splits.keyed_hash("a", 0) != splits.keyed_hash("a", 1)
+
+
+def test_what_a_shared_block_gave_a_split_counts_in_each_class() -> None:
+    # One of class 0's four images lies in a block with class 1: the other three make it even.
+    found = splits.assign_splits(
+        [0, 1, 0, 0, 0], [9, 9, 1, 2, 3], list("abcde"), [("left", 0.5), ("right", 0.5)]
+    )
+    assert Counter([found[0], *found[2:]]) == {"left": 2, "right": 2}
+
+
+def test_of_several_repeated_ids_the_smallest_is_named() -> None:
+    with pytest.raises(KfoodError, match="Received twice: 'b'"):
+        splits.assign_splits([0] * 5, range(5), ["a", "y", "b", "b", "y"])

@@ -30,8 +30,8 @@ def make_model(size: int, num_classes: int) -> keras.Model:
     return keras.Sequential([*layers, pooling, keras.layers.Dense(num_classes, "softmax")])
 
 
-def main() -> None:
-    """Builds the subset, trains, says how well."""
+def read_arguments() -> argparse.Namespace:
+    """Returns what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", help="TFDS's data folder")
     parser.add_argument("--archive", help="the real archive; default: the drawn sample")
@@ -40,7 +40,12 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--steps", type=int, help="batches an epoch; default: all")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Builds the subset, trains, says how well."""
+    args = read_arguments()
     keras.utils.set_random_seed(0)
 
     config = kfood_tfds.KfoodConfig(

@@ -32,8 +32,8 @@ def thin_out(ds: tf.data.Dataset) -> tuple[tf.data.Dataset, np.ndarray]:
     return kept.apply(tf.data.experimental.assert_cardinality(counts.sum())), counts
 
 
-def main() -> None:
-    """Fine-tunes, says how well, saves."""
+def read_arguments() -> argparse.Namespace:
+    """Returns what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", help="TFDS's data folder")
     parser.add_argument("--dataset", default="kfood/sample")
@@ -44,7 +44,12 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--steps", type=int, help="batches an epoch; default: all")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Fine-tunes, says how well, saves."""
+    args = read_arguments()
     keras.utils.set_random_seed(0)
 
     train_ds, val_ds = tfds.load(

@@ -38,8 +38,8 @@ def make_model(num_classes: int) -> torch.nn.Module:
     return torch.nn.Sequential(*layers, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), head)
 
 
-def main() -> None:
-    """Trains and says how well."""
+def read_arguments() -> argparse.Namespace:
+    """Returns what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", help="TFDS's data folder")
     parser.add_argument("--dataset", default="kfood/sample")
@@ -48,7 +48,12 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--steps", type=int, help="batches an epoch; default: all")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Trains and says how well."""
+    args = read_arguments()
     torch.manual_seed(0)
 
     # Both do nothing where the files are there already.

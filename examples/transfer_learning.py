@@ -27,8 +27,8 @@ def make_model(backbone: keras.Model, num_classes: int) -> keras.Model:
     )
 
 
-def main() -> None:
-    """Trains, says how well, saves."""
+def read_arguments() -> argparse.Namespace:
+    """Returns what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", help="TFDS's data folder")
     parser.add_argument("--dataset", default="kfood/sample")
@@ -39,7 +39,12 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--steps", type=int, help="batches an epoch; default: all")
     parser.add_argument("--out", default="transfer", help="folder for model and pipeline")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Trains, says how well, saves."""
+    args = read_arguments()
     keras.utils.set_random_seed(0)
 
     (train_ds, val_ds), info = tfds.load(

@@ -39,7 +39,9 @@ def _tree(tmp_path: Path) -> Path:
 
 
 def make(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    # The tests themselves run under make, which hands its own variables down.
+    outer = ("MAKE", "MFLAGS", "WITH", "PYTHON", "PYTEST_FLAGS", "VENV")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
     path = f"{tree / 'bin'}{os.pathsep}{os.environ['PATH']}"
     environment = {**kept, "PATH": path, "CALLS": str(tree / "calls")}
     return subprocess.run(

@@ -331,5 +331,7 @@ def test_other_file_systems_give_the_same(
         assert found == expected
 
 
-def test_folders_of_a_bucket_have_no_disk_to_check() -> None:
-    guards.check_room(epath.Path("gs://food/data"), 10_000)
+def test_folders_of_a_bucket_have_no_disk_to_check(tmp_path: Path) -> None:
+    with pytest.raises(guards.BuildError, match="GB of disk"):
+        guards.check_room(epath.Path(tmp_path), 10**18, shuffled_here=False)
+    guards.check_room(epath.Path("gs://food/data"), 10**18, shuffled_here=False)

@@ -7,17 +7,17 @@ exit code is their number, at most 100. The same seed and count of runs give the
 
 from __future__ import annotations
 
-import argparse
 import io
 import random
 import struct
-import sys
 import tarfile
 import tempfile
 import time
-import traceback
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+
+from campaign import Mutant, main
 
 from kfood_tfds.raw.archive import find_archive
 from kfood_tfds.raw.errors import KfoodError
@@ -146,46 +146,19 @@ def fault_of(files: dict[str, bytes]) -> str:
     return ""
 
 
-def run(seconds: float, seed: int, folder: Path) -> int:
-    """Mutates for a while; gives the number of findings."""
+def maker() -> Callable[[random.Random], Mutant]:
+    """Returns what makes a mutant of one of the archives."""
     archives = corpus()
     others = [data for files in archives for data in files.values()]
-    found = runs = 0
-    seen: set[str] = set()
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        draw = random.Random(f"{seed} {runs}")
+
+    def make(draw: random.Random) -> Mutant:
         files = dict(draw.choice(archives))
         victim = draw.choice(sorted(files))
         files[victim] = mutate(files[victim], others, draw)
-        try:
-            fault = fault_of(files)
-        except Exception:
-            fault = "raised:\n" + traceback.format_exc()
-        key = fault.splitlines()[-1][:40] if fault else ""
-        if fault and key not in seen:
-            seen.add(key)
-            found += 1
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"archive_{seed}_{runs}.bin").write_bytes(files[victim])
-            (folder / f"archive_{seed}_{runs}.txt").write_text(
-                f"{victim}\n{fault}", encoding="utf-8"
-            )
-            sys.stdout.write(f"run {runs}, {victim}: {fault}\n")
-        runs += 1
-    sys.stdout.write(f"{runs} runs with seed {seed}, {found} findings in {folder}\n")
-    return found
+        return Mutant(files[victim], lambda: fault_of(files), victim)
 
-
-def main() -> None:
-    """Parses the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("fuzz_findings"))
-    arguments = parser.parse_args()
-    sys.exit(min(100, run(arguments.seconds, arguments.seed, arguments.out)))
+    return make
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, maker())

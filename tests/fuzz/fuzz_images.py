@@ -7,20 +7,17 @@ number, at most 100. The same seed and count of runs give the same mutants.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import random
 import struct
-import sys
 import time
-import traceback
-import warnings
 import zlib
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import tensorflow as tf
+from campaign import Mutant, main
 from PIL import Image
 
 from kfood_tfds.raw.crop_area import STATUSES, parse_crop_area, place_crop
@@ -225,44 +222,20 @@ def fault_of_rows(data: bytes, draw: random.Random) -> str:
     return ""
 
 
-def run(seconds: float, seed: int, folder: Path) -> int:
-    """Mutates for a while; gives the number of findings."""
+def maker() -> Callable[[random.Random], Mutant]:
+    """Returns what makes a mutant of one of the images, or of the crop tables."""
     files = corpus()
-    found = runs = 0
-    seen: set[str] = set()
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        draw = random.Random(f"{seed} {runs}")
+
+    def make(draw: random.Random) -> Mutant:
         is_image = draw.random() < 0.9
         source = files if is_image else list(ROWS)
         data = mutate(draw.choice(source), source, draw)
-        try:
-            fault = fault_of_image(data) if is_image else fault_of_rows(data, draw)
-        except Exception:
-            fault = "raised:\n" + traceback.format_exc()
-        key = fault.splitlines()[-1][:40] if fault else ""
-        if fault and key not in seen:
-            seen.add(key)
-            found += 1
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{seed}_{runs}.bin").write_bytes(data)
-            (folder / f"{seed}_{runs}.txt").write_text(fault, encoding="utf-8")
-            sys.stdout.write(f"run {runs}: {fault}\n")
-        runs += 1
-    sys.stdout.write(f"{runs} runs with seed {seed}, {found} findings in {folder}\n")
-    return found
+        if is_image:
+            return Mutant(data, lambda: fault_of_image(data), "image")
+        return Mutant(data, lambda: fault_of_rows(data, draw), "crop table")
 
-
-def main() -> None:
-    """Parses the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("fuzz_findings"))
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    sys.exit(min(100, run(arguments.seconds, arguments.seed, arguments.out)))
+    return make
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, maker())

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from pictures import (
-    jpeg,
-    picture,
-    reason,
-    saved,
-)
+from pictures import HEIGHT, WIDTH, exif, jpeg, picture, pillow_view, reason, saved
 from PIL import Image
 
+from kfood_tfds.raw.images import prepare_image
 from kfood_tfds.raw.jpeg_header import ends_well, read_jpeg_header
 
 
@@ -71,3 +68,18 @@ def test_sound_files_end_well_whatever_follows(options: dict[str, object]) -> No
     assert ends_well(data + b"\xff\xc0 garbage", header)
     assert not ends_well(data[:-2], header)
     assert not ends_well(data[:-2] + b"\xff\xc0\xff\xd9", header)
+
+
+def test_pillow_opens_only_jpegs_with_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare, tagged = jpeg(), jpeg(exif=exif(1))
+    wanted = pillow_view(bare)
+
+    def refuse(*_args: object, **_options: object) -> None:
+        raise OSError("opened")
+
+    monkeypatch.setattr(Image, "open", refuse)
+    prepared = prepare_image(bare)
+    assert (prepared.data, prepared.stored_as, prepared.source_format) == (bare, "original", "JPEG")
+    assert (prepared.height, prepared.width, prepared.orientation) == (HEIGHT, WIDTH, 1)
+    np.testing.assert_array_equal(prepared.pixels, wanted)
+    assert reason(tagged) == "unreadable JPEG: opened"

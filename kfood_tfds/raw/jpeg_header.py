@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-import numpy as np
 
 from kfood_tfds.raw.image_limits import (
     MAX_EXIF_BYTES,
@@ -22,12 +21,11 @@ _FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 # Segments of a file without metadata: frame, tables, JFIF and Adobe headers, comments.
 _BARE_MARKERS = frozenset([0xC0, 0xC1, 0xC2, 0xC4, 0xDA, 0xDB, 0xDD, 0xE0, 0xEE, 0xFE])
 
-# Which second bytes make a marker inside coded data: all but the escape, restarts and fill bytes.
-_IS_MARKER = np.ones(256, bool)
-_IS_MARKER[[0x00, 0xFF, *range(0xD0, 0xD8)]] = False
+# Inside coded data: a marker is 0xFF and any byte but the escape, fill bytes and restarts.
+_MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")
+_END = 0xD9
 # Markers that may stand between the scans of a progressive JPEG: tables, comments, data, scans.
-_MAY_FOLLOW = np.zeros(256, bool)
-_MAY_FOLLOW[[0xC4, 0xDA, 0xDB, 0xDD, 0xFE, *range(0xE0, 0xF0)]] = True
+_MAY_FOLLOW = frozenset([0xC4, 0xDA, 0xDB, 0xDD, 0xFE, *range(0xE0, 0xF0)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +126,13 @@ def ends_well(data: bytes, header: JpegHeader) -> bool:
     """
     if not 0 < header.scan_start < len(data):
         return False
-    codes = np.frombuffer(data, np.uint8, offset=header.scan_start)
-    after = codes[np.flatnonzero(codes[:-1] == 0xFF) + 1]
-    markers = after[_IS_MARKER[after]]
-    ends = np.flatnonzero(markers == 0xD9)
-    if not ends.size:
-        return False
-    between = markers[: ends[0]]
-    return bool(_MAY_FOLLOW[between].all()) and (header.process == 0xC2 or not between.size)
+    for found in _MARKER.finditer(data, header.scan_start):
+        marker = found.group()[1]
+        if marker == _END:
+            return True
+        if header.process != 0xC2 or marker not in _MAY_FOLLOW:
+            return False
+    return False
 
 
 def _check_scans(data: bytes) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 # Neighbours without a common divisor: places that one folding adds up lie apart in the other.
-_FOLDINGS = (2048, 2047)
+_FOLDINGS = (512, 511)
 
 
 def pixel_digest(pixels: npt.NDArray[np.uint8]) -> str:

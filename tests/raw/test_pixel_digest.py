@@ -50,7 +50,7 @@ def test_the_digest_is_the_same_on_every_machine() -> None:
     data = bytes(range(60))
     words = [int.from_bytes(data[i : i + 8], "little") for i in range(0, 56, 8)]
     expected = hashlib.sha256(b"(4, 5, 3)" + data[56:])
-    for length in (2048, 2047):
+    for length in (512, 511):
         for word in [*words, *[0] * (length - len(words))]:
             expected.update(word.to_bytes(8, "little"))
     assert pixel_digest(ramp) == expected.hexdigest()
@@ -60,7 +60,7 @@ def test_long_images_are_folded() -> None:
     image = _image(100, 200)
     words = [int(word) for word in image.reshape(-1).view("<u8")]
     expected = hashlib.sha256(b"(100, 200, 3)")
-    for length in (2048, 2047):
+    for length in (512, 511):
         for column in range(length):
             expected.update((sum(words[column::length]) % 2**64).to_bytes(8, "little"))
     assert pixel_digest(image) == expected.hexdigest()
@@ -69,7 +69,7 @@ def test_long_images_are_folded() -> None:
 def test_changes_that_cancel_each_other_in_one_folding_are_told() -> None:
     words = np.zeros(6000, "<u8")
     base = pixel_digest(words.view(np.uint8).reshape(100, 160, 3))
-    for length in (2048, 2047):
+    for length in (512, 511):
         changed = words.copy()
         changed[7], changed[7 + length] = 2**63, 2**63
         assert pixel_digest(changed.view(np.uint8).reshape(100, 160, 3)) != base

@@ -47,6 +47,7 @@ from kfood_tfds.raw.image_pixels import (
     upright_rgb,
 )
 from kfood_tfds.raw.jpeg_header import JpegHeader, ends_well
+from kfood_tfds.raw.tiff_jpeg import jpeg_parts
 
 __all__ = [
     "MAX_DIFFERENCE",
@@ -67,9 +68,14 @@ LOSSY_QUALITY = 95
 _STRIP_SAMPLES = 1_000_000
 _ORIENTATION_TAG = 0x0112
 _LOSSY_FORMATS = frozenset(["JPEG", "MPO", "WEBP", "JPEG2000", "AVIF"])
-_LOSSY_TIFF = frozenset(["jpeg", "tiff_jpeg", "webp"])
-# Broken fax strips leave holes of a few bytes, too small to be told; no photo is stored like that.
-_FAX_COMPRESSIONS = frozenset(["group3", "group4", "tiff_ccitt"])
+_LOSSY_TIFF = frozenset(["jpeg", "webp"])
+# Broken strips of these leave holes that can't be told for sure; no photo is stored like that.
+_UNTOLD_COMPRESSIONS = {
+    "group3": "fax compression group3",
+    "group4": "fax compression group4",
+    "tiff_ccitt": "fax compression tiff_ccitt",
+    "tiff_jpeg": "JPEG compression of before 1995",
+}
 # What Pillow's readers raise on broken or hostile files; SyntaxError is its "not such a file".
 _PILLOW_ERRORS: tuple[type[Exception], ...] = (
     OSError,
@@ -231,11 +237,14 @@ def _load_tiff(image: Image.Image, data: bytes) -> Pixels:
     """Loads a TIFF; twice if libtiff does it, which leaves holes instead of reporting faults.
 
     The holes of a broken strip show whatever memory held before, so that two loads differ once
-    that memory was painted differently. Pillow turns a TIFF upright by itself as it loads it.
+    that memory was painted differently. JPEG strips can lack more than that shows: TensorFlow has
+    to decode each. Pillow turns a TIFF upright by itself as it loads it.
     """
     compression = image.info.get("compression")
-    if compression in _FAX_COMPRESSIONS:
-        raise ImageRejected(f"unsupported TIFF: fax compression {compression}")
+    if compression in _UNTOLD_COMPRESSIONS:
+        raise ImageRejected(f"unsupported TIFF: {_UNTOLD_COMPRESSIONS[compression]}")
+    if compression == "jpeg":
+        _check_jpeg_parts(image, data)
     if not any(tile[0] == "libtiff" for tile in getattr(image, "tile", ())):
         return _load(image, 1)
     _paint_memory(0x55)
@@ -245,6 +254,13 @@ def _load_tiff(image: Image.Image, data: bytes) -> Pixels:
         if not np.array_equal(first, _load(again, 1)):
             raise ImageRejected("broken TIFF: parts of its pixels are missing")
     return first
+
+
+def _check_jpeg_parts(image: Image.Image, data: bytes) -> None:
+    for part in jpeg_parts(getattr(image, "tag_v2", {}), data):
+        pixels = _decode(part.data, "JPEG")
+        if pixels is None or pixels.shape[:2] != (part.height, part.width):
+            raise ImageRejected(f"broken TIFF: {part.name} of its JPEG data can't be decoded")
 
 
 def _paint_memory(level: int) -> None:

@@ -141,10 +141,10 @@ def _locate(
 ) -> tuple[int, int, int] | None:
     disk, first_disk, _, count, size, offset = (int(value) for value in end[1:7])
     before = end_at
-    if 0xFFFF in (disk, count) or 0xFFFFFFFF in (size, offset):
-        record = _read_end64(reader, end_at)
-        if record is not None:
-            disk, first_disk, count, size, offset, before = record
+    # Not only where a number is too large for the short record: zips over 2 GB may have both.
+    record = _read_end64(reader, end_at)
+    if record is not None:
+        disk, first_disk, count, size, offset, before = record
     if before - size < 0:
         return None
     if disk or first_disk:

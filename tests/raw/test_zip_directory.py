@@ -37,6 +37,29 @@ def test_reads_members_that_zipfile_refuses_for_their_extra_field(tmp_path: Path
     assert read_all(archive) == {"구이/갈비구이/a.jpg": b"sound"}
 
 
+@pytest.mark.parametrize("comment", [b"", b"by AI Hub"])
+def test_reads_zips_with_both_kinds_of_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comment: bytes
+) -> None:
+    # Python's zipfile writes them so from 2 to 4 GB: the short end alone would do, but isn't alone.
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 20)
+    inner, outer = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as target:
+        for number in range(3):
+            target.writestr(f"구이/갈비구이/{number}.jpg", bytes([number]) * 50)
+    with zipfile.ZipFile(outer, "w") as target:
+        target.writestr("구이.zip", inner.getvalue())
+        target.comment = comment
+    data = outer.getvalue()
+    end = data.rindex(b"PK\5\6")
+    assert data[end - 20 : end - 16] == b"PK\6\7"
+    assert int.from_bytes(data[end + 16 : end + 20], "little") == data.rindex(b"PK\1\2")
+    archive = find_archive(write_files(tmp_path, {"kfood.zip": data}))
+    assert read_all(archive) == {
+        f"구이/갈비구이/{number}.jpg": bytes([number]) * 50 for number in range(3)
+    }
+
+
 def test_reads_zip64(tmp_path: Path) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as target:

@@ -22,8 +22,9 @@ _LOGGER = logging.getLogger("kfood_tfds")
 # the interpreter, the archive and the shards.
 _OPEN_FILES = 1200
 _SHUFFLE_IN_MEMORY = 1_000_000_000
-# TFDS keeps the examples twice, as shuffle buckets and as shards; headers and metadata on top.
-_DISK_FACTOR = 2.05
+# TFDS deletes each shuffle bucket before it writes its examples, so they never lie there twice; the
+# rest is for headers, metadata and the bucket at work.
+_DISK_FACTOR = 1.1
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -126,11 +127,10 @@ def check_room(data_path: epath.Path, num_bytes: int, shuffled_here: bool = True
     if "://" in os.fspath(data_path):
         return
     free = shutil.disk_usage(_existing(Path(data_path))).free
-    needed = int(num_bytes * (_DISK_FACTOR if shuffled_here else _DISK_FACTOR / 2))
+    needed = int(num_bytes * _DISK_FACTOR)
     if free < needed:
-        afterwards = " (half of that afterwards)" if shuffled_here else ""
         raise BuildError(
-            f"The build needs about {needed / 1e9:.1f} GB of disk while it runs{afterwards}, and "
+            f"The build needs about {needed / 1e9:.1f} GB of disk, and "
             f"{data_path} has {free / 1e9:.1f} GB left. Free some room, choose another data_dir, "
             "or build 320px, which takes a quarter."
         )

@@ -48,8 +48,8 @@ ROWS = (
 )
 
 
-def corpus() -> list[bytes]:
-    """Small files of every form that the package reads."""
+def forms() -> list[tuple[Image.Image, str, dict[str, object]]]:
+    """Image, kind and options of a file of every form that the package reads."""
     y, x = np.mgrid[0:40, 0:56]
     pixels = np.stack([4 * x, 6 * y, 127 + 90 * np.sin(x / 5 + y / 9)], -1).astype(np.uint8)
     rgb = Image.fromarray(pixels)
@@ -59,7 +59,7 @@ def corpus() -> list[bytes]:
     exif = Image.Exif()
     exif[0x0112], exif[0x010F] = 6, "maker"
     more = [rgb.rotate(90), rgb.rotate(180)]
-    forms: list[tuple[Image.Image, str, dict[str, object]]] = [
+    return [
         (rgb, "JPEG", {}),
         (rgb, "JPEG", {"quality": 98, "subsampling": 0}),
         (rgb, "JPEG", {"progressive": True}),
@@ -94,8 +94,12 @@ def corpus() -> list[bytes]:
         (rgb, "JPEG2000", {}),
         (rgb, "PPM", {}),
     ]
+
+
+def corpus() -> list[bytes]:
+    """Small files of every form."""
     files = []
-    for image, kind, options in forms:
+    for image, kind, options in forms():
         buffer = io.BytesIO()
         image.save(buffer, kind, **options)
         files.append(buffer.getvalue())

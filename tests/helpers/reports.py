@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PIL import Image
 
-from kfood_tfds import report, report_numbers
+from kfood_tfds import report, report_numbers, report_parts, report_text
 from kfood_tfds.raw.classes import ClassTable, FoodClass
 from kfood_tfds.raw.crop_area import CropBox
 from kfood_tfds.raw.manifest import ManifestRow
 from kfood_tfds.report_likeness import CutPair, Method, Recall
+from kfood_tfds.words import Words
 
 TABLE = ClassTable(
     (
@@ -74,3 +75,11 @@ def render(
     )
     summary = report_numbers.summarize(rows, table, listed=len(rows))
     return report.render_report(summary, table, source, lang=lang, limits=limits)
+
+
+def page(
+    lang: str = "en", rows: tuple[ManifestRow, ...] = ROWS, table: ClassTable = TABLE
+) -> report_parts.Page:
+    """What the sections of a report draw on."""
+    summary = report_numbers.summarize(rows, table, listed=len(rows))
+    return report_parts.Page(Words(lang, report_text.TEXTS), summary, table.classes)

@@ -69,7 +69,7 @@ def _rejection_list(page: Page, kind: str, rows: Sequence[ManifestRow]) -> Eleme
 def _detail(reason: str, kind: str) -> Element | None:
     if reason == kind:
         return None
-    return element("span", reason[len(kind) :].replace(":", "", 1).strip())
+    return element("span", reason[len(kind) :].strip().removeprefix(":").strip())
 
 
 def conflicts(page: Page, shown: Shown) -> Element:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -93,8 +94,14 @@ def food(page: Page, label: int | None) -> tuple[Child, ...]:
 
 
 def kind_name(words: Words, prefix: str, name: str) -> str:
-    """Returns the word for a split or a crop status; the empty name is that of no split."""
-    return words.get(prefix + name, name) if name else words.say("none_split")
+    """Returns the word for a split, crop status or the like; no name is that of no split."""
+    if not name:
+        return words.say("none_split")
+    # Kinds that hold a number share their words, with a place for it.
+    number = re.search(r"\d+", name)
+    if number and (pattern := words.get(prefix + re.sub(r"\d+", "…", name), "")):
+        return pattern.format(number=number[0])
+    return words.get(prefix + name, name)
 
 
 def reason_name(words: Words, kind: str) -> str:

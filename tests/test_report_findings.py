@@ -189,3 +189,17 @@ def test_the_measurement_is_told_in_percent(lang: str, kinds: list[str]) -> None
     assert texts(made, "td") == ["100.0%", "98.5%", "50.0%", "0.0%", "25.0%", "6.2%"]
     lead, false = texts(made, "p")
     assert "0.9" in lead and "3,000" in lead and "1.25" in false
+
+
+@pytest.mark.parametrize(
+    ("reason", "detail"),
+    [
+        ("unknown class folder '빵: (1)'", "'빵: (1)'"),
+        ("the archive holds this path twice (also at a:b)", "(also at a:b)"),
+        ("not an image: begins with 'a:b'", "begins with 'a:b'"),
+        ("not an image : x", "x"),
+    ],
+)
+def test_details_keep_their_own_colons(reason: str, detail: str) -> None:
+    (listed,) = all_of(report_findings.rejections(page(rows=(refused("a", reason),))), "li")
+    assert text_of(listed.children[-1]) == detail

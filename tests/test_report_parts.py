@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +120,61 @@ def test_a_picture_that_is_missing_says_so() -> None:
     html = serialize(report_parts.gallery(page(), pictures))
     assert '<img src="data:image/jpeg;base64,AA" alt="a" width="16" height="9">' in html
     assert html.count("<img") == 1 and html.count("no picture") == 1
+
+
+def _reasons_in_the_source() -> set[str]:
+    """What `ImageRejected`, `reason=` and `reason = ` are given in `raw`, a format in each hole."""
+    found = set()
+    for path in sorted(Path(report_numbers.__file__).parent.glob("raw/*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "ImageRejected":
+                found |= _texts(node.args[0])
+            is_field = isinstance(node, ast.keyword) and node.arg == "reason"
+            is_variable = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "reason"
+            if isinstance(node, (ast.keyword, ast.Assign)) and (is_field or is_variable):
+                found |= _texts(node.value)
+    return found
+
+
+def _texts(node: ast.expr) -> set[str]:
+    if isinstance(node, ast.Constant):
+        return {str(node.value)}
+    if isinstance(node, ast.BoolOp):
+        return set().union(*map(_texts, node.values))
+    if not isinstance(node, ast.JoinedStr):
+        return set()
+    # LEFT_OUT and SIDE_FILE stand in front of their reasons, a number or a format in the middle.
+    holes = {"LEFT_OUT": "left out: ", "SIDE_FILE": "side file: ", "options.per_class": "7"}
+    parts = []
+    for value in node.values:
+        if isinstance(value, ast.FormattedValue):
+            quote = "'" if value.conversion == ord("r") else ""
+            parts.append(quote + holes.get(ast.unparse(value.value), "TIFF") + quote)
+        else:
+            parts.append(str(ast.literal_eval(value)))
+    return {"".join(parts)}
+
+
+def test_every_reason_has_words_in_korean() -> None:
+    words = Words("ko", report_text.TEXTS)
+    reasons = {reason for reason in _reasons_in_the_source() if reason}
+    left_out = {
+        text.removeprefix("left out: ") for text in reasons if text.startswith("left out: ")
+    }
+    refused = {text for text in reasons if not text.startswith(("left out: ", "side file: "))}
+    assert len(left_out) == 4 and len(refused) > 20
+    names = [
+        *(report_parts.reason_name(words, report_numbers.reason_kind(text)) for text in refused),
+        *(
+            report_parts.kind_name(words, "left_out_", text.partition(" of TIFF")[0])
+            for text in left_out
+        ),
+    ]
+    assert not [name for name in names if not re.search("[가-힣]", name)]
+
+
+def test_a_number_within_a_kind_stands_in_its_words() -> None:
+    kind = "more than 12 images of the class"
+    korean, english = (Words(lang, report_text.TEXTS) for lang in ("ko", "en"))
+    assert report_parts.kind_name(korean, "left_out_", kind) == "클래스당 12장을 넘는 이미지"
+    assert report_parts.kind_name(english, "left_out_", kind) == kind

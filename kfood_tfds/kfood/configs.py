@@ -61,10 +61,9 @@ class KfoodConfig(tfds.core.BuilderConfig):
 
     def manifest_options(self) -> ManifestOptions:
         """Returns what shapes the manifest; checks the values."""
-        ratios, classes = self.split_ratios, self.classes
         return ManifestOptions(
-            split_ratios=tuple(ratios.items() if isinstance(ratios, Mapping) else ratios),
-            classes=_several(classes),
+            split_ratios=_pairs(self.split_ratios),
+            classes=_several(self.classes),
             per_class=self.per_class,
             on_invalid=self.on_invalid,
             on_conflict=self.on_conflict,
@@ -76,16 +75,39 @@ class KfoodConfig(tfds.core.BuilderConfig):
         """Returns what tells configurations of one name apart: all that shapes the examples.
 
         The archive's place and the number of threads don't; of files it is the content.
+
+        Raises:
+            ConfigError: If the class table or the edited manifest can't be read.
         """
         shaping = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(KfoodConfig)
             if field.name not in _NOT_SHAPING
         }
+        shaping["classes"] = _several(self.classes)
+        shaping["split_ratios"] = _pairs(self.split_ratios)
         for name in ("class_csv", "manifest"):
-            path = shaping[name]
-            shaping[name] = path and hashlib.sha256(epath.Path(path).read_bytes()).hexdigest()
+            shaping[name] = shaping[name] and _file_digest(name, shaping[name])
         return hashlib.sha256(repr(sorted(shaping.items())).encode()).hexdigest()[:16]
+
+
+def _file_digest(name: str, path: str) -> str:
+    try:
+        return hashlib.sha256(epath.Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigError(
+            f"The configuration needs the file that {name} names, to build and to know its build "
+            f"again, and it can't be read ({error}). Put it back, or correct the path. "
+            f"Received: {name}={path!r}"
+        ) from error
+
+
+def _pairs(
+    ratios: Mapping[str, float] | Sequence[tuple[str, float]],
+) -> tuple[tuple[str, float], ...]:
+    """Returns the splits' shares as pairs; they may come as a mapping, or as lists from JSON."""
+    pairs = ratios.items() if isinstance(ratios, Mapping) else ratios
+    return tuple((pair[0], pair[1]) if isinstance(pair, list) else pair for pair in pairs)
 
 
 def _several(classes: Sequence[str | int] | str | int | None) -> tuple[str | int, ...] | None:

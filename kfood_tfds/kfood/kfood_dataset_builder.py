@@ -72,15 +72,18 @@ class Builder(tfds.core.GeneratorBasedBuilder):
 
     def download_and_prepare(self, **kwargs: Any) -> None:
         """Builds the data set unless it is there; see TFDS. One process at a time."""
-        if self.is_prepared():  # Nothing to guard, and the folder may be read-only.
+        asked = kwargs.get("download_config") or tfds.download.DownloadConfig()
+        again = tfds.GenerateMode(asked.download_mode).overwrite_dataset
+        if self.is_prepared() and not again:  # Nothing to guard, and it may be read-only.
             configs.check_same(self.config, self.info.metadata, self.data_path)
             super().download_and_prepare(**kwargs)
             return
         with guards.exclusive_build(self.data_path, self._cache_dir, self.config.name):
-            if self.is_prepared():  # By another process, while this one waited.
+            if self.is_prepared() and not again:  # By another process, while this one waited.
                 self.info.read_from_directory(self.data_path)
+                configs.check_same(self.config, self.info.metadata, self.data_path)
                 return
-            with self._on_cluster(kwargs.get("download_config")):
+            with self._on_cluster(asked):
                 super().download_and_prepare(**kwargs)
 
     @contextlib.contextmanager

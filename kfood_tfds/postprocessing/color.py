@@ -112,6 +112,11 @@ class Grayscale(RandomPixelOp):
         super().__post_init__()
         checks.number("probability", self.probability, 0.0, 1.0)
 
+    @property
+    def is_random(self) -> bool:
+        """Whether some images stay as they are."""
+        return self.probability < 1
+
     def __call__(self, example: Mapping[str, Any], position: int = 0) -> Example:
         """Applies the op, without a seed where nothing is random; see ``Op``."""
         if self.probability < 1:

@@ -25,7 +25,7 @@ class BatchOptions:
         drop_remainder: Whether to leave out an epoch's last batch if it is not full.
         start_step: Steps to skip, without decoding, to go on where a training stopped.
         start_example: The same in examples over all workers, whose number may have changed since;
-            needs ``epochs``.
+            needs ``epochs``. With ``drop_remainder`` an epoch has the examples of its steps.
         num_parallel_calls: Images to work on at a time; by default TensorFlow tunes it.
         num_input_pipelines: Number of workers that share the examples. Each reads all records, and
             decodes its own.

@@ -87,8 +87,12 @@ def stream(
 
 def _from_example(plan: Plan, order: Order, epoch_items: Callable[..., Any]) -> Stream:
     epochs = order.epochs or 1
-    _check_start(order.start_example, epochs * plan.examples, "example")
-    epoch, offset = divmod(order.start_example, plan.examples)
+    # The last place in an epoch where what is left still makes a step.
+    last = plan.examples - (plan.batch_size * plan.workers if plan.drop_remainder else 1)
+    _check_start(order.start_example, (epochs - 1) * plan.used + last + 1, "example")
+    epoch, offset = divmod(order.start_example, plan.used)
+    if offset > last:
+        epoch, offset = epoch + 1, 0
     rest = dataclasses.replace(plan, examples=plan.examples - offset)
     zero = tf.constant(0, tf.int64)
     this, later = (

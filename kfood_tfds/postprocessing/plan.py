@@ -69,6 +69,13 @@ class Plan:
         return whole + bool(rest and not self.drop_remainder)
 
     @property
+    def used(self) -> int:
+        """Examples of an epoch that come into a batch, over all workers."""
+        if self.drop_remainder:
+            return self.steps * self.batch_size * self.workers
+        return self.examples
+
+    @property
     def own(self) -> int:
         """Examples of this worker in an epoch."""
         if self.drop_remainder:

@@ -167,3 +167,30 @@ def test_a_finished_build_is_told_by_its_digest() -> None:
     other = KfoodConfig(name="mine", per_class=4).digest()
     with pytest.raises(ConfigError, match=r"^/data/kfood/mine holds .* called 'mine' too"):
         check_same(config, {"config": other}, "/data/kfood/mine")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"classes": "만두"}, {"classes": ("만두",)}),
+        ({"classes": ["만두", 3]}, {"classes": ("만두", 3)}),
+        (
+            {"split_ratios": {"train": 0.8, "test": 0.2}},
+            {"split_ratios": (("train", 0.8), ("test", 0.2))},
+        ),
+        ({"split_ratios": [["train", 1.0]]}, {"split_ratios": (("train", 1.0),)}),
+    ],
+)
+def test_the_digest_is_that_of_the_values_however_they_are_written(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    assert KfoodConfig(name="x", **one).digest() == KfoodConfig(name="x", **other).digest()
+    assert KfoodConfig(name="x", **one).digest() != KfoodConfig(name="x").digest()
+
+
+@pytest.mark.parametrize("field", ["class_csv", "manifest"])
+def test_files_that_are_gone_are_named(field: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "gone.csv")
+    config = KfoodConfig(name="x", **{field: path})
+    with pytest.raises(ConfigError, match=rf"{field} names.*Received: {field}=.*gone\.csv"):
+        config.digest()

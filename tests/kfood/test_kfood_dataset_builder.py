@@ -108,6 +108,46 @@ def test_what_another_process_built_meanwhile_is_taken(
     assert builder.info.metadata == dummy_build["builder"].info.metadata
 
 
+def test_what_another_process_built_by_other_options_is_not_taken(
+    dummy_build: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextlib.contextmanager
+    def waited(data_path: Path, cache_dir: Path, config: str) -> Iterator[None]:
+        shutil.copytree(dummy_build["builder"].data_dir, data_path)
+        yield
+
+    monkeypatch.setattr(guards, "exclusive_build", waited)
+    builder = Builder(config=KfoodConfig(name="few", per_class=1), data_dir=tmp_path)
+    with pytest.raises(KfoodError, match="another configuration that is called 'few'"):
+        builder.download_and_prepare()
+
+
+def test_overwriting_a_build_is_guarded_and_may_change_its_options(
+    dummy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guarded: list[str] = []
+    exclusive = guards.exclusive_build
+
+    @contextlib.contextmanager
+    def recorded(data_path: Any, cache_dir: Any, config: str) -> Iterator[None]:
+        guarded.append(config)
+        with exclusive(data_path, cache_dir, config):
+            yield
+
+    monkeypatch.setattr(guards, "exclusive_build", recorded)
+    counts = []
+    for classes in ("만두", ("만두", "깍두기")):
+        config = KfoodConfig(name="some", classes=classes, archive=str(dummy_data))
+        builder = Builder(config=config, data_dir=tmp_path)
+        mode = tfds.GenerateMode.REUSE_CACHE_IF_EXISTS
+        builder.download_and_prepare(
+            download_config=tfds.download.DownloadConfig(download_mode=mode)
+        )
+        counts.append(sum(split.num_examples for split in builder.info.splits.values()))
+    assert guarded == ["some", "some"]
+    assert 0 < counts[0] < counts[1]
+
+
 def _bytes_of_images(archive: Path) -> int:
     """What the images take in the dummy archive, by Python's own zipfile."""
     total = 0

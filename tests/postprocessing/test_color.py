@@ -181,6 +181,9 @@ def test_grayscale_with_a_probability(noise):
 def test_only_certain_greyscale_stays_in_evaluation(noise):
     assert pp.Grayscale().evaluation() == (pp.Grayscale(),)
     assert pp.Grayscale(0.5).evaluation() == ()
+    # So evaluation batches stay in order by default.
+    assert not pp.Pipeline((pp.Grayscale(),)).random
+    assert pp.Pipeline((pp.Grayscale(0.5),)).random
     assert JITTER.evaluation() == ()
     without_id = pp.Grayscale()({"image": tf.constant(noise)})["image"]
     np.testing.assert_array_equal(without_id, one(pp.Grayscale(), noise))

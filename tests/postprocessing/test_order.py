@@ -111,6 +111,34 @@ def test_a_start_between_two_steps_makes_new_batches(
     assert rows(found.items) == expected
 
 
+# Ten examples in batches of three, the last of them left out: nine an epoch, three steps.
+CUT = Plan(10, 3, drop_remainder=True)
+
+
+@pytest.mark.parametrize("step", range(1, 6))
+def test_without_remainders_a_start_after_whole_steps_is_the_same_in_examples(step: int) -> None:
+    by_step = streamed(Order(seed=0, buffer=0, epochs=2, start_step=step), CUT)
+    by_example = streamed(Order(seed=0, buffer=0, epochs=2, start_example=3 * step), CUT)
+    expected = [row for epoch in (0, 1) for row in epoch_rows(epoch, *range(9))][3 * step :]
+    assert rows(by_step.items) == rows(by_example.items) == expected
+    assert by_step.steps == by_example.steps == 6 - step
+
+
+def test_what_makes_no_step_any_more_is_a_remainder() -> None:
+    found = streamed(Order(seed=0, buffer=0, epochs=2, start_example=8), CUT)
+    assert found.steps == 3 and rows(found.items) == epoch_rows(1, *range(9))
+    found = streamed(Order(seed=0, buffer=0, epochs=2, start_example=7), CUT)
+    assert found.steps == 4
+    assert rows(found.items) == epoch_rows(0, 7, 8, 9) + epoch_rows(1, *range(9))
+
+
+def test_without_remainders_the_last_start_is_where_a_step_is_left() -> None:
+    found = streamed(Order(seed=0, buffer=0, epochs=2, start_example=16), CUT)
+    assert rows(found.items) == epoch_rows(1, 7, 8, 9)
+    with pytest.raises(ValueError, match=r"of all epochs, 17\. Received: start_example=17"):
+        streamed(Order(seed=0, buffer=0, epochs=2, start_example=17), CUT)
+
+
 def test_iterations_begin_where_the_position_is() -> None:
     found = streamed(Order(seed=0, buffer=0, start_step=4))
     assert found.steps == 3 and int(found.position) == 4

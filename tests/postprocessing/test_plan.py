@@ -50,3 +50,16 @@ def test_dropped_remainder() -> None:
 def test_impossible_plans_are_refused(arguments: tuple[int, ...], message: str) -> None:
     with pytest.raises(ValueError, match=f"Received: .*{message}"):
         Plan(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("plan", "used"),
+    [
+        (Plan(10, 3), 10),
+        (Plan(10, 3, True), 9),
+        (Plan(13, 2, True, 3, 1), 12),
+        (Plan(9, 3, True), 9),
+    ],
+)
+def test_used_examples_are_those_of_whole_steps(plan: Plan, used: int) -> None:
+    assert plan.used == used

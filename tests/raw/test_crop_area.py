@@ -372,3 +372,21 @@ def test_whole_boxes_come_back_as_they_are(
 ) -> None:
     placed = place_crop(row_of(f"a={x},{y},{w},{h}"), y + h + below, x + w + right)
     assert placed == PlacedCrop(CropBox(y, x, y + h, x + w), "annotated", "")
+
+
+def test_numbers_may_have_capital_exponents_and_only_ascii_digits() -> None:
+    assert row_of("a=1E2,2,3,4").values == (100.0, 2.0, 3.0, 4.0)
+    # float() would read these digits, other readers of the file don't.
+    assert row_of("a=١,2,3,4").form == "invalid"
+
+
+def test_a_hole_before_the_last_of_four_values_is_no_box() -> None:
+    assert row_of("a=1,2,3,,4").form == "invalid"
+    assert row_of("a=1,2,3,4,").form == "box"
+
+
+def test_images_of_one_pixel_have_a_box() -> None:
+    assert place_crop(None, 1, 1).box == CropBox(0, 0, 1, 1)
+    for height, width in ((0, 1), (1, 0)):
+        with pytest.raises(KfoodError, match="at least one pixel"):
+            place_crop(None, height, width)

@@ -268,3 +268,19 @@ def test_what_a_shared_block_gave_a_split_counts_in_each_class() -> None:
 def test_of_several_repeated_ids_the_smallest_is_named() -> None:
     with pytest.raises(KfoodError, match="Received twice: 'b'"):
         splits.assign_splits([0] * 5, range(5), ["a", "y", "b", "b", "y"])
+
+
+def test_the_largest_blocks_are_placed_first() -> None:
+    # The other way round the block of four would come when both sides have three already.
+    blocks = [splits.SplitBlock.of(range(4), [0] * 4, 1, "four")]
+    blocks += [splits.SplitBlock.of([10 + n], [0], n, f"one {n}") for n in range(6)]
+    placed = Counter[str]()
+    for block, split in splits.fill_class(blocks, {"train": 1, "test": 1}, {}):
+        placed[split] += block.size
+    assert placed == {"train": 5, "test": 5}
+
+
+@pytest.mark.parametrize("share", [1.5, 0.0, -0.5])
+def test_a_share_outside_its_range_is_named_as_such(share: float) -> None:
+    with pytest.raises(KfoodError, match="over 0 and at most 1"):
+        splits.whole_shares({"train": share, "test": 1 - share})

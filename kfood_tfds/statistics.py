@@ -121,8 +121,8 @@ def channel_stats(
 
     They are those of all the boxes' pixels together, exact whatever the order: the deviation is
     not a mean of the images' deviations. Of examples they are those of the pixels that a training
-    gets, by TensorFlow's fast JPEG decoding; the metadata's are of exact decoding and of up
-    to 64 rows of each box, and up to 0.01 apart.
+    gets, by TensorFlow's fast JPEG decoding; the metadata's are of exact decoding and,
+    in boxes of more than 256 rows, of up to 64 of them, and up to 0.01 apart.
 
     Args:
         source: Example dicts as ``tfds.load("kfood")`` gives them, images encoded or as uint8,

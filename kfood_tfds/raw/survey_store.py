@@ -59,7 +59,7 @@ MEASUREMENT = np.dtype(
 # Yields the facts of planned files from a number on, in order; may keep what it likes in a folder.
 Examiner = Callable[[Sequence[PlannedFile], int, epath.Path], Iterable[FileFacts]]
 
-_ROWS_PER_FLUSH = 64
+_ROWS_PER_FLUSH = 16
 _NO_THUMBNAIL = bytes(THUMBNAIL_SIDE**2)
 _FILES = ("survey.csv", "measurements.bin", "complete.json")
 

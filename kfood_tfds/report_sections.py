@@ -71,8 +71,12 @@ def numbers(page: Page) -> Element:
 
 def _check(words: Words, check: Check) -> Element:
     shown = thousands(check.whole)
-    if 1 < len(check.parts) <= _MOST_PARTS:
-        shown += " = " + " + ".join(thousands(number) for _, number in check.parts)
+    numbers = [number for _, number in check.parts]
+    if len(numbers) > _MOST_PARTS:
+        numbers = [sum(numbers)]
+    if len(numbers) > 1 or not check.holds:
+        sign = " = " if check.holds else " \N{NOT EQUAL TO} "
+        shown += sign + " + ".join(map(thousands, numbers))
     verdict = words.say("check_ok" if check.holds else "check_bad")
     return element(
         "li",
@@ -85,7 +89,8 @@ def _check(words: Words, check: Check) -> Element:
 def expected(page: Page) -> Element:
     """Returns what the whole archive is known to hold beside what was found."""
     say, found = page.words.say, page.summary.found
-    difference = f"{found - EXPECTED_IMAGES:+,}".replace("-", "\N{MINUS SIGN}")
+    number = found - EXPECTED_IMAGES
+    difference = f"{number:+,}".replace("-", "\N{MINUS SIGN}") if number else "0"
     lead = say(
         "expected_lead", expected=EXPECTED_IMAGES, smallest=SMALLEST_CLASS, largest=LARGEST_CLASS
     )

@@ -114,6 +114,7 @@ def test_sums_are_written_out_up_to_twelve_parts_and_marked_if_wrong() -> None:
         Check("classes", 13_000, tuple((str(n), 1_000) for n in range(13))),
         Check("verdicts", 8, (("accepted", 5), ("rejected", 2))),
         Check("listed", 9, (("manifest", 8),)),
+        Check("ids", 12_999, tuple((str(n), 1_000) for n in range(13))),
     )
     before = page()
     made = report_sections.numbers(replace(before, summary=replace(before.summary, checks=checks)))
@@ -124,15 +125,20 @@ def test_sums_are_written_out_up_to_twelve_parts_and_marked_if_wrong() -> None:
             None,
             "Images found = sum over the classes and the files outside them: 13,000 (adds up)",
         ),
-        ("bad", "Images found = accepted + rejected: 8 = 5 + 2 (does not add up)"),
-        ("bad", "Files that the archive lists = rows of the manifest: 9 (does not add up)"),
+        ("bad", "Images found = accepted + rejected: 8 \N{NOT EQUAL TO} 5 + 2 (does not add up)"),
+        (
+            "bad",
+            "Files that the archive lists = rows of the manifest: 9 \N{NOT EQUAL TO} 8 "
+            "(does not add up)",
+        ),
+        ("bad", "Every id occurs once: 12,999 \N{NOT EQUAL TO} 13,000 (does not add up)"),
     ]
     names = [attribute(item, "data-check") for item in all_of(made, "li")]
-    assert names == ["splits", "classes", "verdicts", "listed"]
+    assert names == ["splits", "classes", "verdicts", "listed", "ids"]
 
 
 @pytest.mark.parametrize(
-    ("found", "difference"), [(151_507, "+1,000"), (149_000, "\N{MINUS SIGN}1,507")]
+    ("found", "difference"), [(151_507, "+1,000"), (150_507, "0"), (149_000, "\N{MINUS SIGN}1,507")]
 )
 @pytest.mark.parametrize(("lang", "name"), [("ko", "차이"), ("en", "Difference")])
 def test_the_difference_to_the_whole_archive_has_its_sign(

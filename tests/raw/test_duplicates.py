@@ -301,3 +301,26 @@ def test_bad_input_is_refused(thumbnails: np.ndarray, ids: list[str]) -> None:
         find_groups(thumbnails, range(55), ids, threshold=0.5)
     with pytest.raises(KfoodError, match="max_block=0"):
         find_groups(thumbnails, range(55), ids, max_block=0)
+
+
+@pytest.mark.parametrize("threshold", [0.8, 1.0])
+def test_thresholds_reach_from_what_is_measured_finely_to_one(
+    thumbnails: np.ndarray, ids: list[str], threshold: float
+) -> None:
+    found = find_groups(thumbnails[:3], range(3), ids[:3], threshold=threshold)
+    assert len(found.group_of) == 3
+    for outside in (0.799, 1.001):
+        with pytest.raises(KfoodError, match=f"threshold={outside}"):
+            find_groups(thumbnails[:3], range(3), ids[:3], threshold=outside)
+
+
+@pytest.mark.parametrize(("spread", "alike"), [(3.5, True), (2.5, False)])
+def test_pictures_are_compared_from_a_little_detail_on(spread: float, alike: bool) -> None:
+    pattern = np.random.default_rng(3).permutation(np.repeat([-spread, spread], 512))
+    # Broad patches, so that the lowest frequencies hold them; levels 128 ± spread, rounded.
+    patches = pattern.reshape(32, 32)[::4, ::4].repeat(4, axis=0).repeat(4, axis=1)
+    patches = patches / patches.std() * spread
+    one = np.rint(128 + patches).astype(np.uint8)
+    assert abs(float(one.std()) - spread) < 0.5
+    found = find_groups(np.stack([one, one]), [0, 1], ["a", "b"])
+    assert (found.group_of[0] == found.group_of[1]) == alike

@@ -129,6 +129,26 @@ def test_resized_crop_covers_the_box(example: Any) -> None:
         assert len(np.unique(found, axis=0)) > 100
 
 
+def test_resized_crop_draws_area_aspect_and_place_apart(example: Any) -> None:
+    found = many(pp.RandomResizedCrop, example(400, 600), 300, area=(0.1, 0.3))
+    room = np.array([400, 600]) - found[:, 2:]
+    drawn = [*(found[:, :2] / room).T, found[:, 2] * found[:, 3], np.log(found[:, 3] / found[:, 2])]
+    # Of 300 independent pairs, one in a thousand is more alike than 0.19.
+    assert np.abs(np.corrcoef(drawn) - np.eye(4)).max() < 0.19
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "expected"),
+    [(90, 300, [0, 90, 90, 120]), (300, 90, [90, 0, 120, 90]), (100, 100, [0, 0, 100, 100])],
+)
+def test_resized_crop_falls_back_to_the_largest_allowed_part_in_the_middle(
+    example: Any, height: int, width: int, expected: list[int]
+) -> None:
+    # No other part but the whole has all of the area, and the whole has an aspect out of bounds.
+    found = many(pp.RandomResizedCrop, example(height, width), 5, area=(1.0, 1.0))
+    assert found.tolist() == [expected] * 5
+
+
 def test_resized_crop_falls_back_to_an_allowed_aspect(example: Any) -> None:
     # A strip of 10 x 400 has no part of a tenth of its area with an aspect near 1.
     found = many(pp.RandomResizedCrop, example(10, 400), 20, area=(0.9, 1.0), aspect=(0.9, 1.1))

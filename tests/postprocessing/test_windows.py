@@ -129,6 +129,14 @@ def test_resized_crop_covers_the_box(example: Any) -> None:
         assert len(np.unique(found, axis=0)) > 100
 
 
+def test_resized_crop_falls_back_to_the_whole_where_the_largest_part_covers_too_little(
+    example: Any,
+) -> None:
+    given = example(90, 300, box=(0, 0, 90, 300))
+    found = many(pp.RandomResizedCrop, given, 5, area=(1.0, 1.0), min_box_overlap=0.9)
+    assert found.tolist() == [[0, 0, 90, 300]] * 5
+
+
 def test_resized_crop_draws_area_aspect_and_place_apart(example: Any) -> None:
     found = many(pp.RandomResizedCrop, example(400, 600), 300, area=(0.1, 0.3))
     room = np.array([400, 600]) - found[:, 2:]

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import tensorflow_datasets as tfds
 import torch
+
+# Optimizers load it. After TensorFlow, as loaded below, torch 2.13 for CUDA would crash at that.
+import torch._dynamo
 from PIL import Image
 
 from kfood_tfds import sampling

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from kfood_tfds.postprocessing import checks, decoding, draws
+from kfood_tfds.postprocessing import checks, draws
 from kfood_tfds.postprocessing.decoding import IMAGE
-from kfood_tfds.postprocessing.ops import Example, Op, RandomPixelOp, require
+from kfood_tfds.postprocessing.ops import Example, Op, RandomPixelOp
 
 # Rec. 601 luma, in the 16-bit fractions of Pillow's convert("L"). With them float32 sums of bytes
 # are exact, in whatever order a machine adds.
@@ -117,24 +117,19 @@ class Grayscale(RandomPixelOp):
         """Whether some images stay as they are."""
         return self.probability < 1
 
-    def __call__(self, example: Mapping[str, Any], position: int = 0) -> Example:
-        """Applies the op, without a seed where nothing is random; see ``Op``."""
-        if self.probability < 1:
-            return super().__call__(example, position)
-        result = decoding.decoded(require(example, self.needs, type(self).__name__))
-        result[IMAGE] = to_grayscale(result[IMAGE])
-        return result
-
     def draw(self, example: Example, seed: Any) -> Example:
         """Sets ``"image"``: uint8 or float32[h, w, 3] in 0..255, as it came."""
         image = example[IMAGE]
+        if not self.is_random:
+            example[IMAGE] = to_grayscale(image)
+            return example
         chosen = draws.uniform(seed, []) < self.probability
         example[IMAGE] = tf.cond(chosen, lambda: to_grayscale(image), lambda: image)
         return example
 
     def evaluation(self) -> tuple[Op, ...]:
         """Returns the op if it greys every image, else nothing."""
-        return (self,) if self.probability == 1 else ()
+        return () if self.is_random else (self,)
 
 
 def adjust_color(

@@ -60,7 +60,6 @@ MEASUREMENT = np.dtype(
 Examiner = Callable[[Sequence[PlannedFile], int, epath.Path], Iterable[FileFacts]]
 
 _ROWS_PER_FLUSH = 16
-_NO_THUMBNAIL = bytes(THUMBNAIL_SIDE**2)
 _FILES = ("survey.csv", "measurements.bin", "complete.json")
 
 
@@ -292,7 +291,7 @@ def _append(folder: Path, facts: Iterable[FileFacts]) -> None:
 
 def _record(fact: FileFacts) -> bytes:
     """Returns an accepted image's record of `MEASUREMENT`."""
-    sums = fact.sums or ChannelSums()
-    thumbnail = _NO_THUMBNAIL if fact.thumbnail is None else fact.thumbnail.tobytes()
-    numbers = struct.pack("<7q", sums.count, *sums.totals, *sums.squares)
-    return thumbnail + bytes.fromhex(fact.pixels) + numbers
+    if fact.sums is None or fact.thumbnail is None:
+        raise ValueError(f"An accepted file has sums and a thumbnail. Received: {fact.row.id}")
+    numbers = struct.pack("<7q", fact.sums.count, *fact.sums.totals, *fact.sums.squares)
+    return fact.thumbnail.tobytes() + bytes.fromhex(fact.pixels) + numbers

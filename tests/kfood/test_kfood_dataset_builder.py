@@ -92,15 +92,21 @@ def test_a_finished_build_needs_neither_archive_nor_lock(
     assert {name: split.num_examples for name, split in builder.info.splits.items()} == SPLITS
 
 
-def test_what_another_process_built_meanwhile_is_taken(
-    dummy_build: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _build_meanwhile(monkeypatch: pytest.MonkeyPatch, built: str) -> None:
+    """Makes a wait for another process end with a copy of a build in place."""
+
     @contextlib.contextmanager
     def waited(data_path: Path, cache_dir: Path, config: str) -> Iterator[None]:
-        shutil.copytree(dummy_build["builder"].data_dir, data_path)
+        shutil.copytree(built, data_path)
         yield
 
     monkeypatch.setattr(guards, "exclusive_build", waited)
+
+
+def test_what_another_process_built_meanwhile_is_taken(
+    dummy_build: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _build_meanwhile(monkeypatch, dummy_build["builder"].data_dir)
     builder = Builder(config="full", data_dir=tmp_path)
     assert not builder.info.splits
     builder.download_and_prepare()
@@ -111,12 +117,7 @@ def test_what_another_process_built_meanwhile_is_taken(
 def test_what_another_process_built_by_other_options_is_not_taken(
     dummy_build: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    @contextlib.contextmanager
-    def waited(data_path: Path, cache_dir: Path, config: str) -> Iterator[None]:
-        shutil.copytree(dummy_build["builder"].data_dir, data_path)
-        yield
-
-    monkeypatch.setattr(guards, "exclusive_build", waited)
+    _build_meanwhile(monkeypatch, dummy_build["builder"].data_dir)
     builder = Builder(config=KfoodConfig(name="few", per_class=1), data_dir=tmp_path)
     with pytest.raises(KfoodError, match="another configuration that is called 'few'"):
         builder.download_and_prepare()

@@ -61,12 +61,12 @@ class ChannelSums:
                 "Channel sums are taken of RGB pixels as decoded, uint8[height, width, 3]; scale "
                 f"them afterwards. Received: {array.dtype}{list(array.shape)}"
             )
-        totals, squares = _column_sums(array.reshape(-1, array.shape[-2] * CHANNELS))
+        totals, squares = _sum_rows(array.reshape(-1, array.shape[-2] * CHANNELS))
         return self.merge(
             ChannelSums(
                 array.size // CHANNELS,
-                _whole(totals.reshape(-1, CHANNELS).sum(axis=0)),
-                _whole(squares.reshape(-1, CHANNELS).sum(axis=0)),
+                _whole(totals),
+                _whole(squares),
                 1 if array.ndim == 3 else array.shape[0],
             )
         )
@@ -140,24 +140,30 @@ def merge_sums(parts: Iterable[ChannelSums]) -> ChannelSums:
     return result
 
 
-def _column_sums(rows: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sums values and squares down each column, a block of rows at a time.
+def _sum_rows(rows: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sums values and squares over R, G, B, R, … in each row, a block of rows at a time.
 
-    In float32, which is fastest and still exact: 128 squares of 255 stay below 2**24. Not as a
-    matrix product, whose threads would fight with those of the survey.
+    Down each column in float32, which is fastest and still exact: 128 squares of 255 stay below
+    2**24. Across the columns in float64, exact up to 2**53. Not as a matrix product, whose threads
+    would fight with those of the survey.
     """
-    totals = np.zeros(rows.shape[1], np.int64)
-    squares = np.zeros(rows.shape[1], np.int64)
+    totals, squares = np.zeros(CHANNELS), np.zeros(CHANNELS)
     # One buffer for all blocks: fresh memory would cost as much as the sums.
     buffer = np.empty((min(len(rows), _BLOCK_ROWS), rows.shape[1]), np.float32)
     for start in range(0, len(rows), _BLOCK_ROWS):
         part = rows[start : start + _BLOCK_ROWS]
         block = buffer[: len(part)]
         np.copyto(block, part)
-        totals += block.sum(axis=0).astype(np.int64)
-        np.multiply(block, block, out=block)
-        squares += block.sum(axis=0).astype(np.int64)
+        totals += _across(np.add.reduce(block, axis=0))
+        squares += _across(np.einsum("ij,ij->j", block, block))
     return totals, squares
+
+
+def _across(columns: NDArray[np.float32]) -> NDArray[np.float64]:
+    # Contiguous rows of one channel each: adding up along three interleaved ones takes twice as long.
+    channels = np.ascontiguousarray(columns.reshape(-1, CHANNELS).T, np.float64)
+    found: NDArray[np.float64] = np.add.reduce(channels, axis=1)
+    return found
 
 
 def _added(left: tuple[int, int, int], right: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -168,7 +174,7 @@ def _times(values: tuple[int, int, int], factor: int) -> tuple[int, int, int]:
     return (values[0] * factor, values[1] * factor, values[2] * factor)
 
 
-def _whole(values: NDArray[np.int64]) -> tuple[int, int, int]:
+def _whole(values: NDArray[np.float64]) -> tuple[int, int, int]:
     red, green, blue = (int(value) for value in values)
     return (red, green, blue)
 

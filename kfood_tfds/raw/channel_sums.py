@@ -160,7 +160,7 @@ def _sum_rows(rows: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def _across(columns: NDArray[np.float32]) -> NDArray[np.float64]:
-    # Contiguous rows of one channel each: adding up along three interleaved ones takes twice as long.
+    # Each channel in a row of its own: adding up three interleaved ones takes twice as long.
     channels = np.ascontiguousarray(columns.reshape(-1, CHANNELS).T, np.float64)
     found: NDArray[np.float64] = np.add.reduce(channels, axis=1)
     return found

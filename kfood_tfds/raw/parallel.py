@@ -81,7 +81,8 @@ def _run(
     """Returns the results up to the first error, and that error."""
     results: list[_Result] = []
     try:
-        results.extend(map(function, group))
+        for item in group:
+            results.append(function(item))
     except Exception as error:
         return results, error
     return results, None

@@ -45,7 +45,10 @@ def _image(source: Source) -> Any:
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if not tf.io.gfile.exists(path):
-            raise FileNotFoundError(f"There is no image file at {path}")
+            raise FileNotFoundError(
+                "The source must be the path of an image file, its bytes, or pixels. "
+                f"Received: {path!r}, where there is no file"
+            )
         return tf.io.read_file(path)
     array = np.asarray(source)
     if array.dtype != np.uint8 or array.ndim != 3 or array.shape[-1] != 3 or 0 in array.shape:

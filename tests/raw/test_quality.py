@@ -122,3 +122,26 @@ def test_any_size_can_be_measured(size: tuple[int, int]) -> None:
     quality = measure(np.full((*size, 3), 9, np.uint8))
     assert quality == Quality(0.0, 9.0, 0.0, 1.0)
     assert set(quality_flags(quality, *size, None)) <= set(FLAGS)
+
+
+def test_level_is_read_on_sixteen_strips_of_a_large_image() -> None:
+    # 600 rows at every third pixel are 200 rows, so the middles of 16 equal parts of them are 6, 18,
+    # 31, 43, …: those and their neighbours count, in the green channel, with a Laplacian each.
+    pixels = np.random.default_rng(4).integers(0, 256, (600, 30, 3), dtype=np.uint8)
+    levels, laplacians = [], []
+    for part in range(16):
+        middle = int((part + 0.5) * 12.5)
+        for row in (middle - 1, middle, middle + 1):
+            levels += [int(pixels[3 * row, 3 * column, 1]) for column in range(10)]
+        for column in range(1, 9):
+            around = ((0, 0, 4), (-1, 0, -1), (1, 0, -1), (0, -1, -1), (0, 1, -1))
+            laplacians.append(
+                sum(
+                    weight * int(pixels[3 * (middle + down), 3 * (column + right), 1])
+                    for down, right, weight in around
+                )
+            )
+    found = measure(pixels)
+    assert found.brightness == pytest.approx(np.mean(levels))
+    assert found.contrast == pytest.approx(np.std(levels))
+    assert found.sharpness == pytest.approx(np.var(laplacians))

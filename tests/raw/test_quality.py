@@ -125,8 +125,8 @@ def test_any_size_can_be_measured(size: tuple[int, int]) -> None:
 
 
 def test_level_is_read_on_sixteen_strips_of_a_large_image() -> None:
-    # 600 rows at every third pixel are 200 rows, so the middles of 16 equal parts of them are 6, 18,
-    # 31, 43, …: those and their neighbours count, in the green channel, with a Laplacian each.
+    # 600 rows at every third pixel are 200 rows, and the middles of 16 equal parts of them are 6,
+    # 18, 31, 43, …: those and their neighbours count, in the green channel, with a Laplacian each.
     pixels = np.random.default_rng(4).integers(0, 256, (600, 30, 3), dtype=np.uint8)
     levels, laplacians = [], []
     for part in range(16):

@@ -83,7 +83,7 @@ def conflicts(page: Page, shown: Shown) -> Element:
     return section(
         page,
         "conflicts",
-        _lead(page, "conflicts_lead", bool(shown.conflicts)),
+        _lead(page, "conflicts_lead", bool(page.summary.conflicts)),
         *parts,
         _how_many(page, "groups_shown", len(shown.conflicts), len(page.summary.conflicts)),
     )
@@ -112,10 +112,10 @@ def groups(page: Page, shown: Shown, cut_pairs: Sequence[CutPair]) -> Element:
     return section(
         page,
         "groups",
-        _lead(page, "groups_lead", bool(shown.groups)),
+        _lead(page, "groups_lead", bool(page.summary.groups)),
         *parts,
         _how_many(page, "groups_shown", len(shown.groups), len(page.summary.groups)),
-        *(_cuts(page, shown, cut_pairs) if shown.cuts else ()),
+        *(_cuts(page, shown, cut_pairs) if cut_pairs else ()),
     )
 
 

@@ -275,7 +275,7 @@ def _crop_status(page: Page, status: str) -> str:
 def _crop_notes(page: Page, limit: int) -> Element | None:
     say, rows = page.words.say, page.summary.crop_notes
     shown = rows[:limit]
-    if not shown:
+    if not rows:
         return None
     items = (
         element(

@@ -237,6 +237,19 @@ def test_what_is_left_out_is_said() -> None:
     assert "Shown: 3 of 9" in page.text
 
 
+def test_limits_of_nothing_leave_the_numbers() -> None:
+    rows = (
+        *(row(f"a{n}.jpg", 0, 1, crop_note="dissimilar") for n in range(3)),
+        *(row(f"b{n}.jpg", n, 2) for n in range(2)),
+    )
+    pairs = (CutPair((rows[0], rows[3]), 0.95, parted=True),)
+    nothing = report.Limits(groups=0, conflicts=0, cuts=0, notes=0)
+    page = Page(render(rows, limits=nothing, cut_pairs=pairs))
+    assert not page.all("img")
+    for words in ("0 of 2 groups", "0 of 1 groups", "Shown: 0 of 1.", "Shown: 0 of 3"):
+        assert words in page.text
+
+
 def test_a_conflict_shows_one_picture_of_each_label_first() -> None:
     rows = (*(row(f"a{n}.jpg", 0, 1) for n in range(20)), row("b.jpg", 1, 1))
     page = Page(render(rows, limits=report.Limits(per_group=2, groups=0)))

@@ -270,6 +270,7 @@ def test_parts_are_read_however_the_arguments_came() -> None:
     assert cli._parts("김치".encode().decode("ascii", "surrogateescape")) == ("김치",)
 
 
+@pytest.mark.slow
 def test_train_check_describes_an_experiment(tmp_path: Path, dummy_build: dict[str, Any]) -> None:
     config = {
         "dataset": {"name": "kfood/full", "data_dir": str(dummy_build["data_dir"])},

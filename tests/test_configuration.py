@@ -133,6 +133,7 @@ def test_a_dict_is_as_good_as_a_file_and_stays_as_it_was(folder: Path) -> None:
     assert config == before
 
 
+@pytest.mark.slow
 def test_seed_decides_the_order(folder: Path) -> None:
     def first(seed: int) -> list[float]:
         experiment = configuration.load(
@@ -150,6 +151,7 @@ def test_class_weights_are_the_third_item(folder: Path) -> None:
         np.testing.assert_allclose(weights, np.where(labels[:, 0] == 1, 24 / 16, 24 / 32))
 
 
+@pytest.mark.slow
 def test_resampled_stream_is_balanced(folder: Path) -> None:
     experiment = configuration.load(_write(folder, sampler={"name": "resample", "length": 240}))
     shares = _class_shares(experiment.train)

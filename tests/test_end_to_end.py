@@ -110,6 +110,7 @@ def _built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {"root": root, "builders": builders}
 
 
+@pytest.mark.slow
 def test_all_configurations_have_the_same_splits_and_groups(built: dict[str, Any]) -> None:
     def facts(builder: kfood_tfds.Builder) -> dict[str, Any]:
         return {
@@ -186,6 +187,7 @@ def test_metadata_has_the_mean_and_deviation_of_the_crop_boxes(built: dict[str, 
     assert metadata["std"]["train"] == pytest.approx(pixels.std(0).tolist(), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_batches_go_into_model_fit(built: dict[str, Any]) -> None:
     import keras
 

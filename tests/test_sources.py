@@ -250,6 +250,7 @@ def test_torch_loader_with_spawned_workers_gives_every_id_once(
     assert [tuple(batch["image"].shape) for batch in batches] == [(4, 4, 6, 3)] * 5 + [(3, 4, 6, 3)]
 
 
+@pytest.mark.slow
 def test_torch_loader_takes_batches_of_indices_and_pins_them(
     source: sources.RandomAccess,
 ) -> None:

@@ -311,6 +311,7 @@ def _apple_name(name: str) -> str:
     return unicodedata.normalize("NFD", name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rename", [_windows_name, _apple_name, str.upper])
 def test_other_file_systems_give_the_same(
     rename: Any, dummy_build: dict[str, Any], tmp_path: Path

@@ -63,6 +63,7 @@ def nearest_match(result, expected):
     return name
 
 
+@pytest.mark.slow
 def test_rand_augment_does_the_operations_of_the_paper(photo):
     shifts = (round(90 * 150 / 331), round(70 * 150 / 331))
     expected = results_at_the_top(photo, 0.3, shifts, 30, 0.9, 4)
@@ -73,6 +74,7 @@ def test_rand_augment_does_the_operations_of_the_paper(photo):
     assert all(seen.count(name) >= 5 for name in ("identity", "equalize", "solarize"))
 
 
+@pytest.mark.slow
 def test_trivial_augment_does_the_operations_of_the_paper(photo):
     expected = results_at_the_top(photo, 0.99, (32, 32), 135, 0.99, 2)
     augment = mapper(pp.TrivialAugmentWide(num_magnitude_bins=2), photo)
@@ -109,6 +111,7 @@ def test_magnitude_0_changes_nothing():
     np.testing.assert_array_equal(none("a"), image)
 
 
+@pytest.mark.slow
 def test_operations_follow_one_another(photo):
     once = mapper(pp.RandAugment(num_ops=1, magnitude=20), photo)
     first = once("b")
@@ -117,6 +120,7 @@ def test_operations_follow_one_another(photo):
     assert (twice("b") != first).any()
 
 
+@pytest.mark.slow
 def test_fill_by_channel(photo):
     op = pp.TrivialAugmentWide(num_magnitude_bins=2, fill=(200, 1, 99))
     augment = mapper(op, photo)
@@ -127,6 +131,7 @@ def test_fill_by_channel(photo):
     assert any((smooth(f"{index}") != nearest(f"{index}")).any() for index in range(60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", BOTH)
 def test_same_at_any_parallelism(photo, op):
     images = np.stack([np.roll(photo, i, 0) for i in range(12)])
@@ -142,6 +147,7 @@ def test_same_at_any_parallelism(photo, op):
         np.testing.assert_array_equal(op(example)["image"], serial[index])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", BOTH)
 def test_floats_give_what_bytes_give(photo, op):
     as_bytes, as_floats = mapper(op, photo), mapper(op, photo.astype(np.float32) + 0.3)

@@ -82,6 +82,7 @@ def test_even_batches_have_static_shapes() -> None:
     assert PLAIN.batches(pp.fake_examples(7), 3).element_spec[0].shape == (None, 8, 8, 3)
 
 
+@pytest.mark.slow
 def test_order_changes_with_epoch_and_seed(ds: Any) -> None:
     orders = {
         tuple(ids(PLAIN.batches(ds, 23, seed=seed, epochs=2, with_ids=True))[epoch])
@@ -99,6 +100,7 @@ def test_order_does_not_depend_on_the_global_seed(ds: Any) -> None:
     assert results[0] == results[1]
 
 
+@pytest.mark.slow
 def test_iterations_are_the_epochs_of_one_long_data_set(ds: Any) -> None:
     long = arrays(FULL.batches(ds, 5, epochs=3))
     batches = FULL.batches(ds, 5)
@@ -121,12 +123,14 @@ def test_a_broken_off_iteration_begins_again(ds: Any) -> None:
     assert same(arrays(batches), expected[5:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calls", [1, 8])
 def test_parallelism_changes_nothing(ds: Any, calls: int) -> None:
     expected = arrays(FULL.batches(ds, 5, epochs=2))
     assert same(arrays(FULL.batches(ds, 5, epochs=2, num_parallel_calls=calls)), expected)
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_pixels() -> None:
     def run(hash_seed: str) -> str:
         env = {
@@ -156,6 +160,7 @@ def test_pixels_do_not_depend_on_order(ds: Any) -> None:
     assert by_id(ds.take(11).concatenate(ds.skip(11)), True) == expected
 
 
+@pytest.mark.slow
 def test_decoded_and_encoded_examples_give_the_same(ds: Any) -> None:
     pixels = pp.fake_examples(NUMBER, encoded=False, sides=(16, 40))
     assert same(arrays(FULL.batches(ds, 5)), arrays(FULL.batches(pixels, 5)))
@@ -177,6 +182,7 @@ def test_resuming_iterations(ds: Any) -> None:
     assert same(arrays(resumed), expected[12:17])
 
 
+@pytest.mark.slow
 def test_resuming_without_chance(ds: Any) -> None:
     pipeline = pp.eval_pipeline(8)
     expected = arrays(pipeline.batches(ds, 5))
@@ -209,6 +215,7 @@ def test_a_hundred_thousand_records_are_skipped_in_seconds() -> None:
     assert ids(whole.take(1)) == [batch]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 3])
 @pytest.mark.parametrize("batch_size", [2, 5, 8])
 @pytest.mark.parametrize("number", [21, 23, 24])
@@ -234,6 +241,7 @@ def test_workers_share_the_examples(workers: int, batch_size: int, number: int) 
         assert len(names) == number and set(names.values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_worker_resumes(ds: Any) -> None:
     def run(**start: int) -> list[np.ndarray]:
         workers = {"num_input_pipelines": 3, "input_pipeline_id": 1}
@@ -244,6 +252,7 @@ def test_a_worker_resumes(ds: Any) -> None:
         assert same(run(start_step=step), expected[step:])
 
 
+@pytest.mark.slow
 def test_another_number_of_workers_covers_the_rest_once(ds: Any) -> None:
     def run(workers: int, **start: int) -> list[list[list[str]]]:
         return [

@@ -108,6 +108,7 @@ def test_four_factors_are_independent():
     assert np.std(flat) > 0.05 * np.mean(flat)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
 @pytest.mark.parametrize("op", [JITTER, pp.Grayscale(0.5), pp.Grayscale()])
 def test_same_at_any_parallelism(noise, op, dtype):

@@ -17,6 +17,7 @@ def test_table_adds_up() -> None:
     assert len({line.index(".") for line in lines[1:]}) == 1
 
 
+@pytest.mark.slow
 def test_steps_give_what_the_pipeline_gives() -> None:
     ds = pp.fake_examples(2, sides=(16, 24))
     found = costs.measure(pp.eval_pipeline(8, dtype="uint8").ops, ds)

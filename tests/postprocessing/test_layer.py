@@ -48,6 +48,7 @@ def test_gives_what_preprocess_gives(files: list[Path], dtype: str) -> None:
     assert symbolic.shape == (None, 16, 16, 3) and symbolic.dtype == dtype
 
 
+@pytest.mark.slow
 def test_saved_model_predicts_the_same_in_another_process(
     tmp_path: Path, files: list[Path]
 ) -> None:

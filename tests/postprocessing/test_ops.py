@@ -62,6 +62,7 @@ def test_keys_of_a_batch_are_those_of_its_examples() -> None:
     np.testing.assert_array_equal(batch, single)
 
 
+@pytest.mark.slow
 def test_keys_are_the_same_in_another_process_with_another_hash_seed() -> None:
     results = {
         subprocess.run(

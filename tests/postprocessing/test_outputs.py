@@ -22,6 +22,7 @@ def only(batches: Any) -> Any:
     return batch
 
 
+@pytest.mark.slow
 def test_labels_of_each_kind(ds: Any) -> None:
     labels, categories = np.arange(30), np.arange(30) % 27
     np.testing.assert_array_equal(only(HARD.batches(ds, 30))[1], labels)

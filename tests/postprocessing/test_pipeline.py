@@ -12,6 +12,7 @@ import tensorflow as tf
 from kfood_tfds import postprocessing as pp
 
 
+@pytest.mark.slow
 def test_eager_and_mapped_are_the_same(example: Any) -> None:
     pipeline = pp.train_pipeline(24, augment=(pp.ColorJitter(0.2, 0.2, 0.2, 0.1),))
     for form in (None, "JPEG", "PNG"):
@@ -72,6 +73,7 @@ def test_ops_on_batches_need_batches(example: Any) -> None:
         pp.train_pipeline(24, augment=(pp.MixUp(),))(example())
 
 
+@pytest.mark.slow
 def test_describe_lists_every_step() -> None:
     pipeline = pp.train_pipeline(24, augment=(pp.MixUp(),))
     text = pipeline.describe(pp.fake_examples(3, sides=(32, 48)))

@@ -89,6 +89,7 @@ def model_of(size: int, classes: int) -> Any:
     return model
 
 
+@pytest.mark.slow
 def test_fit_takes_each_epoch_once_and_knows_its_length() -> None:
     train = pp.train_pipeline(8).batches(pp.fake_examples(10), 4)
     history = model_of(8, 150).fit(
@@ -109,6 +110,7 @@ def test_fit_on_one_long_data_set() -> None:
     assert len(history.history["loss"]) == 3
 
 
+@pytest.mark.slow
 def test_align_epochs_starts_where_fit_starts() -> None:
     def first_batches(initial_epoch: int) -> list[np.ndarray]:
         train = pp.train_pipeline(8).batches(pp.fake_examples(10), 4)
@@ -134,6 +136,7 @@ def test_align_epochs_needs_what_batches_returned() -> None:
             pp.AlignEpochs(wrong)
 
 
+@pytest.mark.slow
 def test_average_crops() -> None:
     pipeline = pp.Pipeline((pp.CropToBox(), pp.MultiCrop(), pp.Resize(8), pp.Scale()))
     ((images, _),) = pipeline.batches(pp.fake_examples(3), 3)

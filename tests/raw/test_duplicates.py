@@ -120,6 +120,7 @@ def test_group_members_are_like_their_centre(thumbnails: np.ndarray, ids: list[s
         assert found.group_of[centre] == centre
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.integers(0, 10**6))
 def test_order_of_the_input_does_not_matter(

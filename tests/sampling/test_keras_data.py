@@ -26,6 +26,7 @@ def _expected(source: Any, indices: Any, size: int) -> list[list[str]]:
     return [ids[start : start + size] for start in range(0, len(ids), size)]
 
 
+@pytest.mark.slow
 def test_batches_are_the_sampled_examples_in_their_order(source: Any) -> None:
     sampler = Random(source, seed=5)
     batches = dataset(source, sampler, EVAL, 16, with_ids=True)
@@ -41,6 +42,7 @@ def test_batches_are_the_sampled_examples_in_their_order(source: Any) -> None:
             )
 
 
+@pytest.mark.slow
 def test_pixels_equal_those_of_the_streaming_pipeline(source: Any) -> None:
     import tensorflow as tf
 
@@ -54,6 +56,7 @@ def test_pixels_equal_those_of_the_streaming_pipeline(source: Any) -> None:
         np.testing.assert_array_equal(labels, other_labels)
 
 
+@pytest.mark.slow
 def test_resumes_at_a_step(source: Any) -> None:
     sampler = Random(source)
     whole = _ids(dataset(source, sampler, TRAIN, 16, epochs=3, with_ids=True))

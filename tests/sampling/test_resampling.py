@@ -82,6 +82,7 @@ def test_coins_depend_on_id_seed_and_epoch_only() -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_is_dropped_in_one_epoch_comes_in_another() -> None:
     ds, _ = _stream([100])
     resampled = rs.resample(ds, [0.5])
@@ -116,6 +117,7 @@ def test_a_short_pass_goes_on_at_the_beginning() -> None:
     assert Counter(Counter(name.partition("#")[0] for name in ids).values()) == {2: 2, 3: 2}
 
 
+@pytest.mark.slow
 def test_fixed_length_is_the_expected_one_in_every_epoch() -> None:
     counts = [30, 70]
     ds, _ = _stream(counts)
@@ -165,6 +167,7 @@ def test_categories_of_a_class_table_of_ones_own() -> None:
     assert by_class == {0: 60, 1: 30, 2: 30}
 
 
+@pytest.mark.slow
 def test_pipeline_tosses_anew_in_each_epoch_and_resumes() -> None:
     ds, _ = _stream([40, 4])
     png = tf.io.encode_png(tf.zeros([4, 4, 3], tf.uint8))

@@ -48,8 +48,8 @@ MIN_DRAWING_CONTRAST = 45.0
 # Longer side at which sharpness and brightness are measured: small enough to be cheap, and blur
 # that is lost at this size doesn't matter to a classifier either.
 _GREY_SIDE = 256
-# Above so many rows of that size, the level is read on STRIPS strips of three rows: enough for a
-# Laplacian, and a quarter of the work.
+# Images with more rows than these strips have are read in strips of three: enough for a Laplacian,
+# and a third of a photo's rows.
 _STRIPS = 16
 _STRIP_ROWS = 3
 _STRIP_CENTRES = np.arange(1, 2 * _STRIPS, 2)[:, np.newaxis]

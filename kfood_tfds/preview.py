@@ -16,7 +16,7 @@ from kfood_tfds.raw.crop_area import place_crop
 from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.images import ImageRejected, prepare_image
 from kfood_tfds.raw.messages import say
-from kfood_tfds.raw.survey import (
+from kfood_tfds.raw.planned_files import (
     PlannedFile,
     ReadFile,
     check_plan,

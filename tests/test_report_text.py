@@ -11,7 +11,7 @@ import pytest
 from pictures import jpeg, png, reason
 
 from kfood_tfds import report_numbers, report_parts, report_text
-from kfood_tfds.raw import quality, survey
+from kfood_tfds.raw import planned_files, quality, survey
 from kfood_tfds.raw.classes import ClassTable
 from kfood_tfds.raw.image_limits import MAX_JPEG_SEGMENTS
 from kfood_tfds.report_likeness import load_method
@@ -41,7 +41,7 @@ def test_korean_is_written_in_hangul_and_english_is_not() -> None:
 
 @pytest.mark.parametrize("lang", ["ko", "en"])
 def test_each_flag_there_is_has_a_name(lang: str) -> None:
-    raised = {*quality.FLAGS, survey.CODE_MISMATCH, survey.ORPHAN_ROWS}
+    raised = {*quality.FLAGS, survey.CODE_MISMATCH, planned_files.ORPHAN_ROWS}
     assert keys("flag_", lang) == raised
 
 

@@ -18,8 +18,8 @@ from kfood_tfds.beam import work
 from kfood_tfds.beam.cluster import Cluster
 from kfood_tfds.raw.archive import Archive
 from kfood_tfds.raw.errors import SurveyError
-from kfood_tfds.raw.parallel import map_in_order
-from kfood_tfds.raw.survey import FileFacts, PlannedFile, examine, read_files
+from kfood_tfds.raw.planned_files import PlannedFile, read_files
+from kfood_tfds.raw.survey import FileFacts, examine_on_threads
 from kfood_tfds.raw.survey_store import pack_facts, unpack_facts
 
 _PART = re.compile(r"part-(\d+)-(\d+)\.npz")
@@ -39,13 +39,11 @@ class _Examine(beam.DoFn):
         chunk, first = element
         archive: Archive = work.load(self._archive)
         planned: Sequence[PlannedFile] = work.items_of(chunk)
-        facts = map_in_order(self._examine, read_files(archive, planned), self._threads)
+        read = read_files(archive, planned)
+        facts = examine_on_threads(read, self._two_value_boxes, self._threads)
         path = _part(epath.Path(self._parts), first, first + len(planned))
         work.save(path, pack_facts(facts))
         self._files.inc(len(planned))
-
-    def _examine(self, file: Any) -> FileFacts:
-        return examine(file, self._two_value_boxes)
 
 
 def _part(folder: epath.Path, start: int, stop: int) -> epath.Path:

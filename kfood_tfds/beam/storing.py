@@ -11,8 +11,8 @@ from kfood_tfds.beam import work
 from kfood_tfds.beam.cluster import Cluster
 from kfood_tfds.raw.archive import Archive
 from kfood_tfds.raw.manifest import ManifestRow
+from kfood_tfds.raw.planned_files import PlannedFile
 from kfood_tfds.raw.stored_images import StoredForm, StoredImage, store_files
-from kfood_tfds.raw.survey import PlannedFile
 
 
 class _Store(beam.DoFn):

@@ -18,9 +18,10 @@ from kfood_tfds.raw.duplicates import Grouping
 from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.grouping_store import group_survey
 from kfood_tfds.raw.manifest import ManifestRow, apply_corrections, read_manifest
+from kfood_tfds.raw.planned_files import PlannedFile
 from kfood_tfds.raw.splits import DEFAULT_RATIOS, assign_splits, keyed_hash
 from kfood_tfds.raw.stored_images import StoredForm, estimated_bytes
-from kfood_tfds.raw.survey import PlannedFile, raise_if_bad
+from kfood_tfds.raw.survey import raise_if_bad
 from kfood_tfds.raw.survey_store import Survey
 
 # The reason of accepted files that are in no split begins with this.

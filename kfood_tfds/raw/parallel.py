@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -52,14 +53,30 @@ def map_in_order(
         items: The items, which may be endless.
         workers: The number of threads; None is one per core.
     """
+    groups = _in_groups(items, _ITEMS_PER_TASK)
+    return map_groups_in_order(functools.partial(map, function), groups, workers)
+
+
+def map_groups_in_order(
+    function: Callable[[Sequence[_Item]], Iterable[_Result]],
+    groups: Iterable[Sequence[_Item]],
+    workers: int | None = None,
+) -> Iterator[_Result]:
+    """Yields what `function(group)` yields in the order of the groups, computed by several threads.
+
+    Args:
+        function: What to do with the items of a group; the first exception it raises ends the
+            iteration, after the results before it.
+        groups: The groups, which may be endless; each goes to one thread.
+        workers: The number of threads; None is one per core.
+    """
     check_workers(workers)
     workers = workers or default_workers()
-    tasks = _in_groups(items, _ITEMS_PER_TASK)
     pending: deque[Future[tuple[list[_Result], Exception | None]]] = deque()
     with ThreadPoolExecutor(workers, thread_name_prefix="kfood") as pool:
         try:
-            for task in tasks:
-                pending.append(pool.submit(_run, function, task))
+            for group in groups:
+                pending.append(pool.submit(_run, function, group))
                 if len(pending) >= workers * _TASKS_PER_WORKER:
                     yield from _results(pending.popleft())
             while pending:
@@ -76,13 +93,13 @@ def _in_groups(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
 
 
 def _run(
-    function: Callable[[_Item], _Result], group: Iterable[_Item]
+    function: Callable[[Sequence[_Item]], Iterable[_Result]], group: Sequence[_Item]
 ) -> tuple[list[_Result], Exception | None]:
     """Returns the results up to the first error, and that error."""
     results: list[_Result] = []
     try:
-        for item in group:
-            results.append(function(item))
+        for result in function(group):
+            results.append(result)
     except Exception as error:
         return results, error
     return results, None

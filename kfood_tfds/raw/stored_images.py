@@ -12,7 +12,7 @@ from kfood_tfds.raw.errors import ArchiveError, SurveyError
 from kfood_tfds.raw.images import encode_bmp, encode_jpeg, prepare_image, shrink_image
 from kfood_tfds.raw.manifest import ManifestRow
 from kfood_tfds.raw.parallel import map_in_order
-from kfood_tfds.raw.survey import PlannedFile
+from kfood_tfds.raw.planned_files import PlannedFile
 
 ENCODINGS = ("original", "jpeg", "bmp")
 # Some files are rejected; shrunk photos take a quarter as a rule.

@@ -1,10 +1,9 @@
-"""The survey: looks once at every file of an archive and writes down what it found.
+"""The survey: looks once at every file of an archive and says what it found.
 
-Three steps, each a plain function: `plan_files` gives every member its class and id,
-`read_files` reads the members in the archive's own order with their crop rows, and
-`examine` verifies and measures one file. `survey` runs them over all cores and keeps the
-result beside the other downloads, so that the next configuration, or the next attempt after
-a crash, doesn't decode a file twice.
+`examine` verifies and measures one file, `examine_group` several, and `examine_all` all planned
+files of an archive over all cores. `survey_store.survey` keeps the result beside the other
+downloads, so that the next configuration, or the next attempt after a crash, doesn't decode a
+file twice.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import functools
 import gc
 import hashlib
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,52 +20,26 @@ import numpy as np
 import numpy.typing as npt
 from tqdm.auto import tqdm
 
-from kfood_tfds.raw.archive import Archive, Member
+from kfood_tfds.raw.archive import Archive
 from kfood_tfds.raw.channel_sums import ChannelSums, sampled_sums
-from kfood_tfds.raw.classes import ClassTable, FoodClass
-from kfood_tfds.raw.crop_area import CropRow, CropTable, parse_crop_area, place_crop
-from kfood_tfds.raw.errors import ArchiveError, SurveyError
+from kfood_tfds.raw.crop_area import CropBox, place_crop
+from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.images import ImageRejected, prepare_image
 from kfood_tfds.raw.manifest import ACCEPTED, REJECTED, SIDE_FILE, ManifestRow
 from kfood_tfds.raw.messages import say
-from kfood_tfds.raw.parallel import map_in_order
+from kfood_tfds.raw.parallel import map_groups_in_order
 from kfood_tfds.raw.pixel_digest import pixel_digest
+from kfood_tfds.raw.planned_files import PlannedFile, ReadFile, read_files
 from kfood_tfds.raw.quality import measure, quality_flags
 from kfood_tfds.raw.thumbnails import thumbnail
 
 CODE_MISMATCH = "code_mismatch"
-ORPHAN_ROWS = "orphan_rows"
 _CODE_IN_NAME = re.compile(r"^Img_(\d{3})_\d+", re.IGNORECASE)
-_MAX_NOTES = 20
-_FOLDERS_SHOWN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedFile:
-    """One file of the archive with the class that its folder names.
-
-    Attributes:
-        member: Where it is.
-        id: Its id: `category/class/file name` by the class table, unique in the archive.
-        food: Its class, or None where the folder is no class.
-        repeats: True if another member came first with the same id.
-    """
-
-    member: Member
-    id: str
-    food: FoodClass | None
-    repeats: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFile:
-    """One file with its bytes, or the error that reading it gave, and its crop row."""
-
-    planned: PlannedFile
-    content: bytes | ArchiveError
-    crop_row: CropRow | None = None
-    note: str = ""
-    flags: tuple[str, ...] = ()
+# Files that a thread takes at once, and the bytes that make it fewer.
+_GROUP_FILES = 16
+_GROUP_BYTES = 4_000_000
+# Bytes of pixels that are held for the measures, and never much more: one image can be 150 MB.
+_HELD_BYTES = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,115 +59,55 @@ class FileFacts:
     thumbnail: npt.NDArray[np.uint8] | None = None
 
 
-def plan_files(members: Iterable[Member], table: ClassTable) -> list[PlannedFile]:
-    """Gives every member its class and a unique id, without reading anything.
-
-    Args:
-        members: The archive's members in its own order.
-        table: The class table.
-    """
-    planned: list[PlannedFile] = []
-    seen: Counter[str] = Counter()
-    for member in members:
-        food = table.from_folder(member.class_name) if member.class_name else None
-        path = member.path
-        if food is not None:
-            path = f"{food.category}/{food.name}/{member.filename}"
-        seen[path] += 1
-        repeats = seen[path] > 1
-        file_id = f"{path} ({seen[path]})" if repeats else path
-        planned.append(PlannedFile(member, file_id, food, repeats))
-    return planned
-
-
-def check_plan(planned: Sequence[PlannedFile], table: ClassTable, place: str) -> None:
-    """Refuses an archive without a single image in a known class folder.
-
-    Raises:
-        SurveyError: Naming some of the folders that were found.
-    """
-    if any(file.food is not None and file.member.kind == "image" for file in planned):
-        return
-    folders = sorted({file.member.class_name for file in planned if file.member.class_name})
-    shown = ", ".join(repr(folder) for folder in folders[:_FOLDERS_SHOWN]) or say("none")
-    example = table.names[0]
-    raise SurveyError(
-        say("no_class_folder", place=place, number=len(planned), folders=shown, example=example)
-    )
-
-
-def read_files(archive: Archive, planned: Sequence[PlannedFile]) -> Iterator[ReadFile]:
-    """Reads files in the given order, sequentially, each with its row of the crop table.
-
-    Args:
-        archive: The archive.
-        planned: Its planned files, or any part of them in the archive's order; the crop tables
-            that belong to them are found by themselves.
-    """
-    start = 0
-    while start < len(planned):
-        unit = planned[start].member.unit
-        stop = start
-        while stop < len(planned) and planned[stop].member.unit == unit:
-            stop += 1
-        yield from _read_unit(archive, unit, planned[start:stop])
-        start = stop
-
-
-def _read_unit(archive: Archive, unit: str, planned: Sequence[PlannedFile]) -> Iterator[ReadFile]:
-    tables, contents = _crop_tables(archive, unit)
-    stems: dict[tuple[str, str], set[str]] = {}
-    for member in archive.unit_members(unit):
-        if member.kind == "image":
-            stems.setdefault((member.category, member.class_name), set()).add(_stem(member))
-    others = {file.member: file for file in planned if file.member.kind != "crop_area"}
-    for file in planned:
-        if file.member.kind == "crop_area":
-            folder = (file.member.category, file.member.class_name)
-            note, flags = _table_findings(tables.get(folder), stems.get(folder, set()))
-            yield ReadFile(file, contents[file.member], note=note, flags=flags)
-    for member, content in archive.iterate(list(others)):
-        crops = tables.get((member.category, member.class_name))
-        row = crops.get(_stem(member)) if crops is not None else None
-        yield ReadFile(others[member], content, crop_row=row)
-
-
-def _crop_tables(
-    archive: Archive, unit: str
-) -> tuple[dict[tuple[str, str], CropTable], dict[Member, bytes | ArchiveError]]:
-    members = [m for m in archive.unit_members(unit) if m.kind == "crop_area"]
-    tables: dict[tuple[str, str], CropTable] = {}
-    contents: dict[Member, bytes | ArchiveError] = {}
-    for member, content in archive.iterate(members):
-        contents[member] = content
-        if isinstance(content, bytes):
-            tables[member.category, member.class_name] = parse_crop_area(content)
-    return tables, contents
-
-
-def _stem(member: Member) -> str:
-    return member.filename.rpartition(".")[0] or member.filename
-
-
-def _table_findings(crops: CropTable | None, stems: set[str]) -> tuple[str, tuple[str, ...]]:
-    """Returns a crop table's note and flags: broken lines, rows for images that aren't there."""
-    if crops is None:
-        return "", ()
-    folded = {unicodedata.normalize("NFC", stem).casefold() for stem in stems}
-    orphans = [stem for stem in crops.rows if stem.casefold() not in folded]
-    notes = [*crops.problems, *(f"row for {stem!r}, which is not there" for stem in orphans)]
-    left = len(notes) - _MAX_NOTES
-    tail = [f"and {left} more"] if left > 0 else []
-    return "; ".join(notes[:_MAX_NOTES] + tail), (ORPHAN_ROWS,) if orphans else ()
-
-
 def examine(file: ReadFile, two_value_boxes: str = "image") -> FileFacts:
-    """Verifies and measures one file; the step that runs on all cores.
+    """Verifies and measures one file.
 
     Args:
         file: The file with its bytes.
         two_value_boxes: What a crop row of two values means; see `crop_area.place_crop`.
     """
+    (facts,) = examine_group([file], two_value_boxes)
+    return facts
+
+
+def examine_group(files: Iterable[ReadFile], two_value_boxes: str = "image") -> Iterator[FileFacts]:
+    """Verifies and measures some files; the step that runs on all cores.
+
+    Decodes several, then takes one measure of all of them after the other: code that ran a moment
+    ago for another image runs twice as fast as code that a decoder has pushed out of the caches.
+
+    Args:
+        files: Files with their bytes.
+        two_value_boxes: See `examine`.
+
+    Yields:
+        The facts of each file, in order.
+    """
+    waiting: list[FileFacts | _Accepted] = []
+    held = 0
+    for file in files:
+        verified = _verified(file, two_value_boxes)
+        waiting.append(verified)
+        if isinstance(verified, _Accepted):
+            held += verified.pixels.nbytes
+        if held >= _HELD_BYTES:
+            yield from _measured(waiting)
+            waiting, held = [], 0
+            # Not even the last image stays while the next is decoded.
+            del verified
+    yield from _measured(waiting)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Accepted:
+    """An accepted file, still without its measures: its row without flags of its look."""
+
+    row: ManifestRow
+    box: CropBox
+    pixels: npt.NDArray[np.uint8]
+
+
+def _verified(file: ReadFile, two_value_boxes: str) -> FileFacts | _Accepted:
     base = _base_row(file)
     if base.reason or not isinstance(file.content, bytes):
         return FileFacts(base)
@@ -211,8 +122,6 @@ def examine(file: ReadFile, two_value_boxes: str = "image") -> FileFacts:
         orientation=image.orientation,
         two_value_boxes=two_value_boxes,
     )
-    box = crop.box
-    flags = quality_flags(measure(image.pixels), image.height, image.width, box)
     row = replace(
         base,
         verdict=ACCEPTED,
@@ -222,11 +131,31 @@ def examine(file: ReadFile, two_value_boxes: str = "image") -> FileFacts:
         crop_status=crop.status,
         crop_note=crop.note,
         stored_as=image.stored_as,
-        flags=(*base.flags, *flags),
-        box=box,
+        box=crop.box,
     )
-    window = image.pixels[box.ymin : box.ymax, box.xmin : box.xmax]
-    return FileFacts(row, pixel_digest(image.pixels), sampled_sums(window), thumbnail(image.pixels))
+    return _Accepted(row, crop.box, image.pixels)
+
+
+def _measured(verified: Sequence[FileFacts | _Accepted]) -> Iterator[FileFacts]:
+    accepted = [file for file in verified if isinstance(file, _Accepted)]
+    rows = [_flagged(file) for file in accepted]
+    digests = [pixel_digest(file.pixels) for file in accepted]
+    sums = [sampled_sums(_window(file)) for file in accepted]
+    thumbnails = [thumbnail(file.pixels) for file in accepted]
+    found = map(FileFacts, rows, digests, sums, thumbnails)
+    for file in verified:
+        yield file if isinstance(file, FileFacts) else next(found)
+
+
+def _flagged(file: _Accepted) -> ManifestRow:
+    height, width = file.pixels.shape[:2]
+    flags = quality_flags(measure(file.pixels), height, width, file.box)
+    return replace(file.row, flags=(*file.row.flags, *flags)) if flags else file.row
+
+
+def _window(file: _Accepted) -> npt.NDArray[np.uint8]:
+    box = file.box
+    return file.pixels[box.ymin : box.ymax, box.xmin : box.xmax]
 
 
 def _base_row(file: ReadFile) -> ManifestRow:
@@ -289,8 +218,7 @@ def examine_all(
         progress: A progress bar with tqdm's signature.
         done: How many of the files are known already.
     """
-    work = functools.partial(examine, two_value_boxes=two_value_boxes)
-    facts = map_in_order(work, read_files(archive, planned[done:]), workers)
+    facts = examine_on_threads(read_files(archive, planned[done:]), two_value_boxes, workers)
     # TensorFlow's million objects stay: no need to look through them again and again.
     gc.freeze()
     try:
@@ -304,13 +232,29 @@ def examine_all(
         gc.unfreeze()
 
 
-def in_reading_order(planned: Iterable[PlannedFile]) -> list[PlannedFile]:
-    """Sorts planned files into the order of `read_files`: in each unit the crop tables first."""
-    units: dict[str, list[PlannedFile]] = {}
-    for file in planned:
-        units.setdefault(file.member.unit, []).append(file)
-    return [
-        file
-        for unit in units.values()
-        for file in sorted(unit, key=lambda file: file.member.kind != "crop_area")
-    ]
+def examine_on_threads(
+    files: Iterable[ReadFile], two_value_boxes: str = "image", workers: int | None = None
+) -> Iterator[FileFacts]:
+    """Yields the facts of files in their order, found by several threads.
+
+    Args:
+        files: Files with their bytes.
+        two_value_boxes: See `examine`.
+        workers: The number of threads; None is one per core.
+    """
+    work = functools.partial(examine_group, two_value_boxes=two_value_boxes)
+    return map_groups_in_order(work, _in_groups(files), workers)
+
+
+def _in_groups(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
+    """Parts files into groups for one thread: some files, and of large ones fewer."""
+    group: list[ReadFile] = []
+    held = 0
+    for file in files:
+        group.append(file)
+        held += len(file.content) if isinstance(file.content, bytes) else 0
+        if len(group) == _GROUP_FILES or held >= _GROUP_BYTES:
+            yield group
+            group, held = [], 0
+    if group:
+        yield group

@@ -37,14 +37,8 @@ from kfood_tfds.raw.file_lock import locked
 from kfood_tfds.raw.manifest import ManifestRow, from_cells, to_cells
 from kfood_tfds.raw.messages import say
 from kfood_tfds.raw.parallel import check_workers
-from kfood_tfds.raw.survey import (
-    FileFacts,
-    PlannedFile,
-    check_plan,
-    examine_all,
-    in_reading_order,
-    plan_files,
-)
+from kfood_tfds.raw.planned_files import PlannedFile, check_plan, in_reading_order, plan_files
+from kfood_tfds.raw.survey import FileFacts, examine_all
 from kfood_tfds.raw.thumbnails import THUMBNAIL_SIDE
 
 # Part of the key: raise it when the survey measures something else than before.

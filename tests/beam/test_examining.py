@@ -22,14 +22,8 @@ from kfood_tfds.raw.archive import Archive, find_archive
 from kfood_tfds.raw.crop_area import CropBox
 from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.manifest import ManifestRow
-from kfood_tfds.raw.survey import (
-    FileFacts,
-    PlannedFile,
-    examine,
-    in_reading_order,
-    plan_files,
-    read_files,
-)
+from kfood_tfds.raw.planned_files import PlannedFile, in_reading_order, plan_files, read_files
+from kfood_tfds.raw.survey import FileFacts, examine
 from kfood_tfds.raw.survey_store import Survey, pack_facts, survey
 
 FILES = ("survey.csv", "measurements.bin", "complete.json")

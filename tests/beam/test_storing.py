@@ -22,8 +22,8 @@ from kfood_tfds.beam.storing import store_on
 from kfood_tfds.raw.archive import Archive, find_archive
 from kfood_tfds.raw.errors import ArchiveError
 from kfood_tfds.raw.manifest import ManifestRow
+from kfood_tfds.raw.planned_files import PlannedFile
 from kfood_tfds.raw.stored_images import StoredForm, StoredImage
-from kfood_tfds.raw.survey import PlannedFile
 from kfood_tfds.raw.survey_store import Survey, survey
 
 # JPEGs of 90 x 120, and a file that is no image.

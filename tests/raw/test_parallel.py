@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from kfood_tfds.raw.errors import KfoodError
-from kfood_tfds.raw.parallel import default_workers, map_in_order
+from kfood_tfds.raw.parallel import default_workers, map_groups_in_order, map_in_order
 
 
 @pytest.mark.parametrize("workers", [1, 3, None])
@@ -62,3 +62,22 @@ def test_no_items_give_no_results() -> None:
 def test_impossible_numbers_of_workers_are_refused(workers: int) -> None:
     with pytest.raises(KfoodError, match="at least 1"):
         list(map_in_order(str, [1], workers))
+
+
+def test_groups_give_as_many_results_as_they_like_in_their_order() -> None:
+    groups = [[1, 2], [], [3], [4, 5, 6]]
+    found = map_groups_in_order(lambda group: [n * 10 for n in group if n != 5], groups, 2)
+    assert list(found) == [10, 20, 30, 40, 60]
+
+
+def test_a_group_that_fails_gives_what_it_had_found() -> None:
+    def fail_at_five(group: Sequence[int]) -> Iterator[int]:
+        for n in group:
+            if n == 5:
+                raise KeyError(n)
+            yield n
+
+    seen: list[int] = []
+    with pytest.raises(KeyError):
+        seen.extend(map_groups_in_order(fail_at_five, [[1, 2], [3, 4, 5, 6], [7]], 2))
+    assert seen == [1, 2, 3, 4]

@@ -15,7 +15,8 @@ from kfood_tfds.raw.archive import find_archive
 from kfood_tfds.raw.classes import ClassTable
 from kfood_tfds.raw.crop_area import CropBox
 from kfood_tfds.raw.errors import SurveyError
-from kfood_tfds.raw.survey import raise_if_bad
+from kfood_tfds.raw.planned_files import in_reading_order, plan_files, read_files
+from kfood_tfds.raw.survey import examine, examine_group, examine_on_threads, raise_if_bad
 from kfood_tfds.raw.survey_store import sums_of, survey
 
 
@@ -98,3 +99,43 @@ def test_foreign_folders_are_refused_before_any_image_is_read(
     (tmp_path / "holiday" / "beach" / "a.jpg").write_bytes(noisy_jpeg(1))
     with pytest.raises(SurveyError, match="beach"):
         survey(find_archive(tmp_path / "holiday"), table)
+
+
+@pytest.mark.parametrize("held_bytes", [1, 70_000, 16_000_000])
+def test_files_examined_together_have_the_facts_they_have_alone(
+    folder: Path, table: ClassTable, monkeypatch: pytest.MonkeyPatch, held_bytes: int
+) -> None:
+    archive = find_archive(folder)
+    files = list(read_files(archive, in_reading_order(plan_files(archive.members(), table))))
+    alone = [examine(file) for file in files]
+    monkeypatch.setattr("kfood_tfds.raw.survey._HELD_BYTES", held_bytes)
+    together = list(examine_group(files))
+    assert [fact.row for fact in together] == [fact.row for fact in alone]
+    assert len({fact.row.id for fact in together}) == len(files) > 10
+    for one, other in zip(together, alone, strict=True):
+        assert (one.pixels, one.sums) == (other.pixels, other.sums)
+        assert (one.thumbnail is None) == (not other.row.accepted)
+        if other.thumbnail is not None:
+            np.testing.assert_array_equal(one.thumbnail, other.thumbnail)
+
+
+def test_a_thread_takes_few_large_files_at_once(
+    folder: Path, table: ClassTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = find_archive(folder)
+    files = list(read_files(archive, in_reading_order(plan_files(archive.members(), table))))
+    taken: list[int] = []
+
+    def count(group: list[object], two_value_boxes: str) -> list[object]:
+        taken.append(len(group))
+        return group
+
+    monkeypatch.setattr("kfood_tfds.raw.survey.examine_group", count)
+    assert list(examine_on_threads(files, workers=1)) == files
+    assert max(taken) > 1
+    monkeypatch.setattr("kfood_tfds.raw.survey._GROUP_BYTES", 1)
+    taken.clear()
+    assert list(examine_on_threads(files, workers=1)) == files
+    # An empty file holds nothing and goes with the next.
+    assert set(taken) <= {1, 2}
+    assert sum(taken) == len(files)

@@ -88,7 +88,10 @@ def _wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     unpacked = tmp_path_factory.mktemp("unpacked")
     with tarfile.open(_built("sdist", source, folder)) as sdist:
-        sdist.extractall(unpacked, filter="data")
+        if hasattr(tarfile, "data_filter"):
+            sdist.extractall(unpacked, filter="data")
+        else:
+            sdist.extractall(unpacked)  # Python 3.11.0 to 3.11.3
     [tree] = unpacked.iterdir()
     return _built("wheel", tree, folder)
 

@@ -63,7 +63,7 @@ def examine_on(
     Args:
         cluster: Where to run.
         archive: The archive, on a path that all machines share.
-        two_value_boxes: See `survey.examine`.
+        two_value_boxes: See `survey.examine_group`.
         planned: All files, in reading order.
         done: How many of them are known.
         survey_folder: The survey's own folder, on a path that all machines share.

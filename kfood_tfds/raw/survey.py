@@ -1,9 +1,8 @@
 """The survey: looks once at every file of an archive and says what it found.
 
-`examine` verifies and measures one file, `examine_group` several, and `examine_all` all planned
-files of an archive over all cores. `survey_store.survey` keeps the result beside the other
-downloads, so that the next configuration, or the next attempt after a crash, doesn't decode a
-file twice.
+`examine_group` verifies and measures some files, and `examine_all` all planned files of an archive
+over all cores. `survey_store.survey` keeps the result beside the other downloads, so that the next
+configuration, or the next attempt after a crash, doesn't decode a file twice.
 """
 
 from __future__ import annotations
@@ -59,17 +58,6 @@ class FileFacts:
     thumbnail: npt.NDArray[np.uint8] | None = None
 
 
-def examine(file: ReadFile, two_value_boxes: str = "image") -> FileFacts:
-    """Verifies and measures one file.
-
-    Args:
-        file: The file with its bytes.
-        two_value_boxes: What a crop row of two values means; see `crop_area.place_crop`.
-    """
-    (facts,) = examine_group([file], two_value_boxes)
-    return facts
-
-
 def examine_group(files: Iterable[ReadFile], two_value_boxes: str = "image") -> Iterator[FileFacts]:
     """Verifies and measures some files; the step that runs on all cores.
 
@@ -78,7 +66,7 @@ def examine_group(files: Iterable[ReadFile], two_value_boxes: str = "image") -> 
 
     Args:
         files: Files with their bytes.
-        two_value_boxes: See `examine`.
+        two_value_boxes: What a crop row of two values means; see `crop_area.place_crop`.
 
     Yields:
         The facts of each file, in order.
@@ -213,7 +201,7 @@ def examine_all(
     Args:
         archive: The archive.
         planned: All its planned files, in the archive's order (see `in_reading_order`).
-        two_value_boxes: See `examine`.
+        two_value_boxes: See `examine_group`.
         workers: The number of threads; None is one per core.
         progress: A progress bar with tqdm's signature.
         done: How many of the files are known already.
@@ -239,7 +227,7 @@ def examine_on_threads(
 
     Args:
         files: Files with their bytes.
-        two_value_boxes: See `examine`.
+        two_value_boxes: See `examine_group`.
         workers: The number of threads; None is one per core.
     """
     work = functools.partial(examine_group, two_value_boxes=two_value_boxes)

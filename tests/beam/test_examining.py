@@ -23,7 +23,7 @@ from kfood_tfds.raw.crop_area import CropBox
 from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.manifest import ManifestRow
 from kfood_tfds.raw.planned_files import PlannedFile, in_reading_order, plan_files, read_files
-from kfood_tfds.raw.survey import FileFacts, examine
+from kfood_tfds.raw.survey import FileFacts, examine_group
 from kfood_tfds.raw.survey_store import Survey, pack_facts, survey
 
 FILES = ("survey.csv", "measurements.bin", "complete.json")
@@ -128,7 +128,7 @@ def test_only_the_chunks_that_are_missing_are_examined(
     )
     cluster = cluster_in(tmp_path)
     found = list(examine_on(cluster, archive, "image", planned, 0, epath.Path(parts.parent)))
-    local = [examine(file) for file in read_files(archive, planned)]
+    local = list(examine_group(read_files(archive, planned)))
     assert [fact.row for fact in local if fact.row.reason == "kept"] == []
     assert found == [*local[:2], *known, *local[4:]]
     # Neither the parts nor the list of files stay.

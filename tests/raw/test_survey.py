@@ -16,7 +16,7 @@ from kfood_tfds.raw.classes import ClassTable
 from kfood_tfds.raw.crop_area import CropBox
 from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.planned_files import in_reading_order, plan_files, read_files
-from kfood_tfds.raw.survey import examine, examine_group, examine_on_threads, raise_if_bad
+from kfood_tfds.raw.survey import examine_group, examine_on_threads, raise_if_bad
 from kfood_tfds.raw.survey_store import sums_of, survey
 
 
@@ -107,7 +107,7 @@ def test_files_examined_together_have_the_facts_they_have_alone(
 ) -> None:
     archive = find_archive(folder)
     files = list(read_files(archive, in_reading_order(plan_files(archive.members(), table))))
-    alone = [examine(file) for file in files]
+    alone = [fact for file in files for fact in examine_group([file])]
     monkeypatch.setattr("kfood_tfds.raw.survey._HELD_BYTES", held_bytes)
     together = list(examine_group(files))
     assert [fact.row for fact in together] == [fact.row for fact in alone]

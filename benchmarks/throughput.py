@@ -116,7 +116,7 @@ def ceiling(ds: Any) -> Any:
         window = tf.concat([place, tf.stack([side, side])], axis=0)
         return tf.image.decode_and_crop_jpeg(example["image"], window, channels=3)
 
-    return ds.map(decode, num_parallel_calls=AUTOTUNE).prefetch(BATCH)
+    return ds.map(decode, num_parallel_calls=BATCH).prefetch(BATCH)
 
 
 def build(archive: Path, data_dir: Path) -> dict[str, Any]:

@@ -36,7 +36,6 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     warn_if_unordered(ds, order, workers)
     first = next(iter(ds.take(1)))
     ordered = stream(ds, plan, order, functools.partial(padded, filler=first), options.batch_size)
-    calls = options.num_parallel_calls or tf.data.AUTOTUNE
     # Without a remainder nothing is filled up, and the batch axis has a static size.
     even = options.drop_remainder or not count % (options.batch_size * workers)
 
@@ -53,7 +52,7 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
         return columns.after(pipeline.on_batch(batch))
 
     # One map for everything: each image stays in one core's cache from decoding to scaling.
-    examples = ordered.items.map(plain(one), num_parallel_calls=calls, deterministic=True)
+    examples = ordered.items.map(plain(one), options.calls, deterministic=True)
     batches = examples.batch(options.batch_size, drop_remainder=True).map(plain(together))
     return _counted(_ready(batches, ordered.steps), ordered)
 

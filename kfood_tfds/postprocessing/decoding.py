@@ -89,10 +89,11 @@ def decode(data: Any, window: Any = None, size: Any = None) -> Any:
     def jpeg() -> Any:
         if window is None:
             return tf.io.decode_jpeg(data, channels=3)
-        left, right = _jpeg_margins(window, size[1])
-        wider = tf.stack([window[0], window[1] - left, window[2], window[3] + left + right])
+        y, x, height, columns = tf.unstack(window)
+        left, right = _jpeg_margins(x, columns, size[1])
+        wider = tf.stack([y, x - left, height, left + columns + right])
         pixels = tf.image.decode_and_crop_jpeg(data, wider, channels=3)
-        return tf.slice(pixels, tf.stack([0, left, 0]), tf.stack([window[2], window[3], 3]))
+        return tf.slice(pixels, tf.stack([0, left, 0]), tf.stack([height, columns, 3]))
 
     def bmp() -> Any:
         bits = tf.io.decode_raw(tf.strings.substr(data, _BMP_BITS_AT, 2), tf.int16)[0]
@@ -111,13 +112,13 @@ def decode(data: Any, window: Any = None, size: Any = None) -> Any:
     return tf.ensure_shape(_by_format(data, jpeg, bmp, other), [None, None, 3])
 
 
-def _jpeg_margins(window: Any, width: Any) -> tuple[Any, Any]:
+def _jpeg_margins(x: Any, columns: Any, width: Any) -> tuple[Any, Any]:
     """Returns the columns to decode left and right of a window, so that it equals the whole."""
-    first, end = window[1], window[1] + window[3]
-    narrow = tf.cast(window[3] < _JPEG_BLOCK, tf.int32) * _JPEG_BLOCK
-    left = tf.maximum(tf.cast(first % _JPEG_BLOCK == 0, tf.int32), narrow)
+    end = x + columns
+    narrow = tf.where(columns < _JPEG_BLOCK, _JPEG_BLOCK, 0)
+    left = tf.maximum(tf.cast(x % _JPEG_BLOCK == 0, tf.int32), narrow)
     right = tf.maximum(1 - end % 2, narrow)
-    return tf.minimum(left, first), tf.minimum(right, width - end)
+    return tf.minimum(left, x), tf.minimum(right, width - end)
 
 
 def _by_format(data: Any, jpeg: Any, bmp: Any, other: Any) -> Any:
@@ -126,8 +127,8 @@ def _by_format(data: Any, jpeg: Any, bmp: Any, other: Any) -> Any:
 
 
 def _cut(image: Any, window: Any) -> Any:
-    begin = tf.stack([window[0], window[1], 0])
-    return tf.slice(image, begin, tf.stack([window[2], window[3], 3]))
+    y, x, height, width = tf.unstack(window)
+    return tf.slice(image, tf.stack([y, x, 0]), tf.stack([height, width, 3]))
 
 
 def _several(example: dict[str, Any], windows: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping, Sequence
 
 from kfood_tfds.postprocessing import checks
@@ -10,6 +11,8 @@ from kfood_tfds.postprocessing.ops import check_seed
 
 # Enough to mix some thousand photos, and little beside a training's memory.
 SHUFFLE_BUFFER_BYTES = 256 * 2**20
+# More than the cores: a thread that finds work waiting needn't sleep and be woken for each image.
+_MOST_CALLS = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +29,8 @@ class BatchOptions:
         start_step: Steps to skip, without decoding, to go on where a training stopped.
         start_example: The same in examples over all workers, whose number may have changed since;
             needs ``epochs``. With ``drop_remainder`` an epoch has the examples of its steps.
-        num_parallel_calls: Images to work on at a time; by default TensorFlow tunes it.
+        num_parallel_calls: Images in work or done ahead of their batch; by default as many as a
+            batch has, 64 at most, but one for each core at least.
         num_input_pipelines: Number of workers that share the examples. Each reads all records, and
             decodes its own.
         input_pipeline_id: Number of this worker, from 0.
@@ -72,3 +76,10 @@ class BatchOptions:
                 "start_example needs epochs=, the number of epochs of the whole training. "
                 f"Received: start_example={self.start_example}, epochs=None"
             )
+
+    @property
+    def calls(self) -> int:
+        """Images in work or done ahead of their batch."""
+        if self.num_parallel_calls is not None:
+            return self.num_parallel_calls
+        return max(os.cpu_count() or 1, min(self.batch_size, _MOST_CALLS))

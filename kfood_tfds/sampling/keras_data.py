@@ -129,10 +129,9 @@ class _BatchMaker:
     def __call__(self, steps: Any) -> Any:
         import tensorflow as tf
 
-        calls = self._options.num_parallel_calls or tf.data.AUTOTUNE
         number = int(steps.cardinality())
         records = steps.map(self._read, _PARALLEL_READS, deterministic=True).unbatch()
-        examples = records.map(self._one, calls, deterministic=True)
+        examples = records.map(self._one, self._options.calls, deterministic=True)
         batches = examples.batch(self._options.batch_size, drop_remainder=True).map(self._together)
         return batches.apply(tf.data.experimental.assert_cardinality(number))
 

@@ -86,6 +86,18 @@ def test_eight_bits_are_rounded_and_cut(photo: Any) -> None:
     np.testing.assert_array_equal(result, np.clip(np.round(exact), 0, 255).astype(np.uint8))
 
 
+@pytest.mark.parametrize("size", [20, 50])
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("method", ["nearest", "bilinear", "area"])
+def test_black_and_white_never_wrap_around(method: str, antialias: bool, size: int) -> None:
+    checks = (np.indices((37, 23)).sum(axis=0) // 8 % 2 * 255).astype(np.uint8)
+    image = tf.constant(np.repeat(checks[..., None], 3, axis=-1))
+    exact = pp.Resize(size, method, antialias)({"image": image})["image"].numpy()
+    assert exact.min() < 1 and exact.max() > 254
+    result = pp.Resize(size, method, antialias, dtype="uint8")({"image": image})["image"]
+    np.testing.assert_array_equal(result, np.clip(np.round(exact), 0, 255))
+
+
 def test_flips_by_numpy_each_in_half_of_the_cases(photo: Any) -> None:
     image = photo(5, 7)
     expected = {

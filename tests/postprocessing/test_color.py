@@ -140,6 +140,20 @@ def test_same_at_any_parallelism(noise, op, dtype):
     np.testing.assert_allclose(np.float32(eager), np.float32(serial), atol=1e-3)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (2, 13), (7, 11), (8, 5), (17, 19), (23, 23), (64, 48)])
+def test_matrix_reaches_every_pixel_whatever_the_size(shape):
+    rng = np.random.default_rng(0)
+    levels = rng.integers(0, 256, (*shape, 3))
+    turn = tf.constant(0.2)
+    matrix = color.color_matrix(tf.constant(0.9), tf.constant(0.7), turn).numpy()
+    # On the grid of 1/4096 a product of bytes has no error, so whole numbers tell the exact pixels.
+    grid = np.round(matrix.astype(np.float64) * 4096).astype(int)
+    exact = np.clip((levels @ grid + 2048) // 4096, 0, 255)
+    image = tf.constant(levels, tf.uint8)
+    actual = color.adjust_color(image, tf.constant(0.9), saturation=tf.constant(0.7), hue=turn)
+    np.testing.assert_array_equal(actual, exact)
+
+
 def test_unknown_sizes_are_taken(noise):
     ds = tf.data.Dataset.from_generator(
         lambda: [{"image": noise, "id": "a"}],

@@ -22,6 +22,7 @@ _GAIN_U = 0.492111
 _GAIN_V = 0.877283
 _WHITE = 255.0
 _GRID = 4096.0
+# Pixels in a row of the product with the matrix, where the size allows.
 _BLOCK = 8
 _NEUTRAL = {
     "brightness": (1.0, 1.0),

@@ -89,7 +89,7 @@ def decode(data: Any, window: Any = None, size: Any = None) -> Any:
     def jpeg() -> Any:
         if window is None:
             return tf.io.decode_jpeg(data, channels=3)
-        y, x, height, columns = tf.unstack(window)
+        y, x, height, columns = tf.unstack(window, 4)
         left, right = _jpeg_margins(x, columns, size[1])
         wider = tf.stack([y, x - left, height, left + columns + right])
         pixels = tf.image.decode_and_crop_jpeg(data, wider, channels=3)
@@ -127,7 +127,7 @@ def _by_format(data: Any, jpeg: Any, bmp: Any, other: Any) -> Any:
 
 
 def _cut(image: Any, window: Any) -> Any:
-    y, x, height, width = tf.unstack(window)
+    y, x, height, width = tf.unstack(window, 4)
     return tf.slice(image, tf.stack([y, x, 0]), tf.stack([height, width, 3]))
 
 

@@ -22,8 +22,9 @@ _GAIN_U = 0.492111
 _GAIN_V = 0.877283
 _WHITE = 255.0
 _GRID = 4096.0
-# Pixels in a row of the product with the matrix, where the size allows.
-_BLOCK = 8
+# Pixels in a row of the product with the matrix; the first that divides their number is taken.
+# Rows of one pixel take twice as long.
+_BLOCKS = (*range(8, 1, -1), *range(9, 16), 1)
 _NEUTRAL = {
     "brightness": (1.0, 1.0),
     "contrast": (1.0, 1.0),
@@ -172,12 +173,8 @@ def adjust_color(
 
 def _product(pixels: Any, matrix: Any) -> Any:
     """Returns the product of each pixel, float32[h, w, 3], with a matrix, float32[3, 3]."""
-    # Rows of several pixels: products with three columns alone take twice as long.
     count = (pixels.shape.num_elements() or 3) // 3
-    divisors = [number for number in range(1, 2 * _BLOCK) if count % number == 0]
-    block = max(number for number in divisors if number <= _BLOCK)
-    if block == 1 and len(divisors) > 1:
-        block = divisors[1]
+    block = next(number for number in _BLOCKS if count % number == 0)
     diagonal = tf.eye(block)[:, None, :, None] * matrix[:, None, :]
     wide = tf.reshape(diagonal, [3 * block, 3 * block])
     return tf.reshape(tf.matmul(tf.reshape(pixels, [-1, 3 * block]), wide), tf.shape(pixels))

@@ -34,7 +34,7 @@ class CropToBox(Op):
     def apply(self, example: Example) -> Example:
         """Sets ``"window"``."""
         window = pending_window(example)
-        low, high = tf.split(box_in_pixels(example, self.margin), 2)
+        low, high = box_in_pixels(example, self.margin)
         first, extent = tf.split(window, 2)
         low = tf.maximum(low, first)
         size = tf.minimum(high, first + extent) - low
@@ -149,7 +149,7 @@ class RandomResizedCrop(RandomOp):
         whole = tf.concat([tf.zeros([2], tf.int32), window[2:]], axis=0)
         if not self.min_box_overlap:
             return whole
-        low, high = tf.split(box_in_pixels(example, 0.0), 2)
+        low, high = box_in_pixels(example, 0.0)
         low = tf.maximum(low - window[:2], 0)
         size = tf.minimum(high - window[:2], window[2:]) - low
         return tf.where(tf.reduce_all(size > 0), tf.concat([low, size], axis=0), whole)
@@ -227,15 +227,16 @@ class FixedWindow(RandomOp):
         return (FixedWindow(self.size, "central"),)
 
 
-def box_in_pixels(example: Example, margin: float) -> Any:
-    """Returns ymin, xmin, ymax, xmax of the crop box widened by a share of its size, int32[4]."""
+def box_in_pixels(example: Example, margin: float) -> tuple[Any, Any]:
+    """Returns the crop box's corners (y, x), int32[2] each, widened by a share of its size."""
     box = tf.cast(example["crop"], tf.float32)
     if margin:
         low, high = tf.split(box, 2)
         added = (high - low) * margin
         box = tf.concat([low - added, high + added], axis=0)
     size = tf.cast(image_size(example), tf.float32)
-    return tf.cast(tf.round(box * tf.tile(size, [2])), tf.int32)
+    low, high = tf.split(tf.cast(tf.round(box * tf.tile(size, [2])), tf.int32), 2)
+    return low, high
 
 
 def place_at_random(window: Any, size: Any, seed: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -18,6 +18,8 @@ from kfood_tfds.postprocessing.plan import Plan
 
 _PEEK = 64
 _READY_BATCHES = 2
+# Finding a window takes dozens of short steps, for one example as for some.
+_MOST_TOGETHER = 32
 
 
 def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
@@ -39,21 +41,27 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     # Without a remainder nothing is filled up, and the batch axis has a static size.
     even = options.drop_remainder or not count % (options.batch_size * workers)
 
+    together = windows_at_once(ds.element_spec, options.batch_size) if pipeline.window_ops else 1
+    items = _with_windows(pipeline, ordered.items, options, together)
+
     def one(example: Example, mark: tuple[Any, Any]) -> tuple[Example, Any]:
         epoch, counts = mark
         kept = columns.before(example)
-        done = pipeline.on_example(example, options.seed, epoch)
+        if together > 1:
+            done = pipeline.on_windowed(example, len(pipeline.window_ops))
+        else:
+            done = pipeline.on_example(example, options.seed, epoch)
         return columns.kept(done | kept, pipeline.batch_ops), counts
 
-    def together(batch: Example, counts: Any) -> tuple[Any, ...]:
+    def batch_of(batch: Example, counts: Any) -> tuple[Any, ...]:
         if not (even and not options.start_example):
             number = tf.reduce_sum(tf.cast(counts, tf.int32))
             batch = {key: value[:number] for key, value in batch.items()}
         return columns.after(pipeline.on_batch(batch))
 
     # One map for everything: each image stays in one core's cache from decoding to scaling.
-    examples = ordered.items.map(plain(one), options.calls, deterministic=True)
-    batches = examples.batch(options.batch_size, drop_remainder=True).map(plain(together))
+    examples = items.map(plain(one), options.calls, deterministic=True)
+    batches = examples.batch(options.batch_size, drop_remainder=True).map(plain(batch_of))
     return _counted(_ready(batches, ordered.steps), ordered)
 
 
@@ -73,6 +81,29 @@ def ordered_batches(
     """
     ordered = stream(records, plan, order, functools.partial(batched, finish=finish), 1)
     return _counted(_ready(ordered.items, ordered.steps), ordered)
+
+
+def windows_at_once(spec: Mapping[str, Any], batch_size: int) -> int:
+    """Returns how many examples are to get their windows together, a divisor of the batch size."""
+    features = spec.values()
+    alike = all(isinstance(x, tf.TensorSpec) and x.shape.is_fully_defined() for x in features)
+    encoded = spec[IMAGE].dtype == tf.string and {"height", "width"} <= set(spec)
+    if not (alike and encoded and spec[IMAGE].shape.rank == 0):
+        return 1
+    sizes = range(1, min(batch_size, _MOST_TOGETHER) + 1)
+    return max(size for size in sizes if batch_size % size == 0)
+
+
+def _with_windows(pipeline: Any, items: Any, options: BatchOptions, together: int) -> Any:
+    """Returns (example, mark) for each, with their windows if some are found together."""
+    if together == 1:
+        return items
+
+    def windows(examples: Example, mark: tuple[Any, Any]) -> tuple[Example, Any]:
+        return pipeline.on_encoded(examples, options.seed, mark[0]), mark
+
+    some = items.batch(together, drop_remainder=True)
+    return some.map(plain(windows), min(2, options.calls), deterministic=True).unbatch()
 
 
 def _ready(batches: Any, steps: int) -> Any:

@@ -14,6 +14,8 @@ import tensorflow as tf
 
 IMAGE = "image"
 WINDOW = "window"
+# What "window" comes to in a JPEG, where it was worked out ahead; see jpeg_cut.
+CUT = "jpeg_cut"
 
 # libjpeg interpolates chroma between columns, and not at all in images narrower than five columns.
 # A window decoded alone lacks the neighbour of its first column where that begins a block of 16,
@@ -31,13 +33,14 @@ def image_size(example: dict[str, Any]) -> Any:
     """Returns int32[2]: height and width of the example's image, without decoding it.
 
     Encoded images take it from the features ``height`` and ``width`` where they are there, else
-    from the header of the bytes.
+    from the header of the bytes. Of many examples with those features, int32[n, 2].
     """
     image = tf.convert_to_tensor(example[IMAGE])
     if image.dtype != tf.string:
         return tf.shape(image)[-3:-1]
     if "height" in example and "width" in example:
-        return tf.stack([tf.cast(example[key], tf.int32) for key in ("height", "width")])
+        sides = [tf.cast(example[key], tf.int32) for key in ("height", "width")]
+        return tf.stack(sides, axis=-1)
     return _by_format(
         image,
         lambda: tf.image.extract_jpeg_shape(image)[:2],
@@ -50,7 +53,8 @@ def pending_window(example: dict[str, Any]) -> Any:
     """Returns the window still to be cut out, int32[4]; the whole image if there is none."""
     if WINDOW in example:
         return example[WINDOW]
-    return tf.concat([tf.zeros([2], tf.int32), image_size(example)], axis=0)
+    size = image_size(example)
+    return tf.concat([tf.zeros_like(size), size], axis=-1)
 
 
 def decoded(example: dict[str, Any]) -> dict[str, Any]:
@@ -61,26 +65,27 @@ def decoded(example: dict[str, Any]) -> dict[str, Any]:
     """
     result = dict(example)
     image = tf.convert_to_tensor(example[IMAGE])
-    window = result.pop(WINDOW, None)
+    window, cut = result.pop(WINDOW, None), result.pop(CUT, None)
     if window is not None and "crop" in example and window.shape.rank == 1:
         result["crop"] = _moved_box(example["crop"], image_size(example), window)
     if window is not None and window.shape.rank == 2:
         result[IMAGE] = _several(example, window)
     elif image.dtype == tf.string:
         size = image_size(example) if window is not None else None
-        result[IMAGE] = decode(image, window, size)
+        result[IMAGE] = decode(image, window, size, cut)
     elif window is not None:
         result[IMAGE] = _cut(image, window)
     return result
 
 
-def decode(data: Any, window: Any = None, size: Any = None) -> Any:
+def decode(data: Any, window: Any = None, size: Any = None, cut: Any = None) -> Any:
     """Decodes image bytes inside a window.
 
     Args:
         data: Scalar string: JPEG, PNG or 24-bit BMP. What else TensorFlow decodes works too.
         window: int32[4] inside the image; None for all of it.
         size: int32[2], height and width of the image; needed with a window.
+        cut: ``jpeg_cut`` of the window, if it is there already.
 
     Returns:
         uint8[height, width, 3], equal to the same part of the wholly decoded image.
@@ -89,11 +94,9 @@ def decode(data: Any, window: Any = None, size: Any = None) -> Any:
     def jpeg() -> Any:
         if window is None:
             return tf.io.decode_jpeg(data, channels=3)
-        y, x, height, columns = tf.unstack(window, 4)
-        left, right = _jpeg_margins(x, columns, size[1])
-        wider = tf.stack([y, x - left, height, left + columns + right])
-        pixels = tf.image.decode_and_crop_jpeg(data, wider, channels=3)
-        return tf.slice(pixels, tf.stack([0, left, 0]), tf.stack([height, columns, 3]))
+        parts = jpeg_cut(window, size) if cut is None else cut
+        wider, first, shape = tf.split(parts, [4, 3, 3])
+        return tf.slice(tf.image.decode_and_crop_jpeg(data, wider, channels=3), first, shape)
 
     def bmp() -> Any:
         bits = tf.io.decode_raw(tf.strings.substr(data, _BMP_BITS_AT, 2), tf.int16)[0]
@@ -110,6 +113,24 @@ def decode(data: Any, window: Any = None, size: Any = None) -> Any:
         return pixels if window is None else _cut(pixels, window)
 
     return tf.ensure_shape(_by_format(data, jpeg, bmp, other), [None, None, 3])
+
+
+def jpeg_cut(window: Any, size: Any) -> Any:
+    """Returns how to get a window's pixels out of a JPEG.
+
+    Args:
+        window: int32[4], or int32[n, 4] for n images.
+        size: int32[2] or int32[n, 2], height and width of the image.
+
+    Returns:
+        int32[10] or int32[n, 10]: the window to decode, and where in it the wanted pixels begin and
+        their shape, both as rows, columns, channels.
+    """
+    y, x, height, columns = tf.unstack(window, 4, axis=-1)
+    left, right = _jpeg_margins(x, columns, size[..., 1])
+    none = tf.zeros_like(x)
+    wider = [y, x - left, height, left + columns + right]
+    return tf.stack([*wider, none, left, none, height, columns, none + 3], axis=-1)
 
 
 def _jpeg_margins(x: Any, columns: Any, width: Any) -> tuple[Any, Any]:

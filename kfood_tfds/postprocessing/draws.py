@@ -62,6 +62,16 @@ def uniform(seed: Any, shape: list[Any], low: Any = 0.0, high: Any = 1.0) -> Any
     return tf.random.stateless_uniform(shape, seed, low, high, alg="philox")
 
 
+def uniform_of_each(seeds: Any, shape: list[int]) -> Any:
+    """Returns float32 draws from 0..1: [*shape] for a seed int64[2], [n, *shape] for int64[n, 2].
+
+    Each example's draws are those of its own seed, alone or among others; n must be known.
+    """
+    if len(seeds.shape) == 1:
+        return tf.random.stateless_uniform(shape, seeds)
+    return tf.stack([tf.random.stateless_uniform(shape, seed) for seed in tf.unstack(seeds)])
+
+
 def log_uniform(unit: Any, bounds: tuple[float, float]) -> Any:
     """Returns the draws 0..1 stretched so that their logarithm is uniform between the bounds."""
     low, high = (math.log(bound) for bound in bounds)

@@ -40,10 +40,15 @@ class Op:
         needs: Keys that must be in the example.
         batchable: Whether ``apply`` does the same to a batch of examples as to each alone, so that
             the op may follow one on batches.
+        takes_many: Whether the op changes the window alone, without a look at the bytes of the
+            image, and also for many examples at a time, as they are before decoding; so that
+            ``batches`` finds their windows in one go. Draws are those of each example's own seed.
+            A subclass has to say it anew.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("image",)
     batchable: ClassVar[bool] = False
+    takes_many: ClassVar[bool] = False
 
     def __call__(self, example: Mapping[str, Any], position: int = 0) -> Example:
         """Returns the example after this step; the given one stays as it is.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,12 +12,14 @@ import numpy as np
 
 from kfood_tfds.postprocessing import batching, costs
 from kfood_tfds.postprocessing.catalogue import OPS
-from kfood_tfds.postprocessing.decoding import IMAGE
+from kfood_tfds.postprocessing.decoding import CUT, IMAGE, WINDOW, image_size, jpeg_cut
 from kfood_tfds.postprocessing.ops import (
     SEED,
     BatchOp,
     Example,
     Op,
+    PixelOp,
+    RandomPixelOp,
     example_key,
     from_config,
     require,
@@ -60,6 +63,13 @@ class Pipeline:
         return self.ops[self._split :]
 
     @property
+    def window_ops(self) -> tuple[Op, ...]:
+        """The leading ops that find the windows of many examples at a time."""
+        # What a subclass overrides may not take many, so it isn't inherited.
+        takes_many = (vars(type(op)).get("takes_many", False) for op in self.example_ops)
+        return self.example_ops[: sum(itertools.takewhile(bool, takes_many))]
+
+    @property
     def random(self) -> bool:
         """Whether any op draws at random."""
         return any(op.is_random for op in self.ops)
@@ -89,11 +99,36 @@ class Pipeline:
 
     def on_example(self, example: Mapping[str, Any], seed: int, epoch: Any) -> Example:
         """Runs the ops before the first one on batches; see ``__call__``."""
+        return self.on_windowed(self._keyed(example, seed, epoch), 0)
+
+    def on_encoded(self, examples: Mapping[str, Any], seed: int, epochs: Any) -> Example:
+        """Runs ``window_ops`` on many encoded examples at a time.
+
+        Args:
+            examples: A batch of n examples, n known, with ``height`` and ``width``.
+            seed: Seed of the run.
+            epochs: Number of each one's epoch, int64[n].
+        """
+        examples = self._keyed(examples, seed, epochs)
+        for position, op in enumerate(self.window_ops):
+            examples = op(examples, position)
+        following = self.example_ops[len(self.window_ops) :]
+        if following and isinstance(following[0], (PixelOp, RandomPixelOp)):
+            # Nothing narrows the window any more.
+            examples[CUT] = jpeg_cut(examples[WINDOW], image_size(examples))
+        return examples
+
+    def on_windowed(self, example: Mapping[str, Any], done: int) -> Example:
+        """Runs the ops before the first one on batches on an example whose first ones are done."""
+        example = dict(example)
+        for position, op in enumerate(self.example_ops[done:], done):
+            example = op(example, position)
+        return example
+
+    def _keyed(self, example: Mapping[str, Any], seed: int, epoch: Any) -> Example:
         example = require(example, (IMAGE,), type(self).__name__)
         if self.random and "id" in example:
             example[SEED] = example_key(seed, epoch, example["id"])
-        for position, op in enumerate(self.example_ops):
-            example = op(example, position)
         return example
 
     def on_batch(self, batch: Mapping[str, Any]) -> Example:

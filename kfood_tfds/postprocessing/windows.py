@@ -1,4 +1,7 @@
-"""Ops that narrow the pending window: geometry in whole pixels, no pixel touched."""
+"""Ops that narrow the pending window: geometry in whole pixels, no pixel touched.
+
+All of them take one example or many: with n examples every shape has n in front.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import tensorflow as tf
 
 from kfood_tfds.postprocessing import checks
 from kfood_tfds.postprocessing.decoding import WINDOW, image_size, pending_window
+from kfood_tfds.postprocessing.draws import uniform_of_each
 from kfood_tfds.postprocessing.ops import Example, Op, RandomOp
 
 
@@ -25,6 +29,7 @@ class CropToBox(Op):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("image", "crop")
+    takes_many: ClassVar[bool] = True
     margin: float = 0.0
 
     def __post_init__(self) -> None:
@@ -35,11 +40,11 @@ class CropToBox(Op):
         """Sets ``"window"``."""
         window = pending_window(example)
         low, high = box_in_pixels(example, self.margin)
-        first, extent = tf.split(window, 2)
+        first, extent = tf.split(window, 2, axis=-1)
         low = tf.maximum(low, first)
         size = tf.minimum(high, first + extent) - low
-        box = tf.concat([low, size], axis=0)
-        example[WINDOW] = tf.where(tf.reduce_all(size > 0), box, window)
+        box = tf.concat([low, size], axis=-1)
+        example[WINDOW] = tf.where(_has_area(size), box, window)
         return example
 
 
@@ -47,12 +52,13 @@ class CropToBox(Op):
 class CentralSquare(Op):
     """Narrows the window to the largest square in its middle."""
 
+    takes_many: ClassVar[bool] = True
+
     def apply(self, example: Example) -> Example:
         """Sets ``"window"``."""
-        window = pending_window(example)
-        side = tf.minimum(window[2], window[3])
-        offset = (window[2:] - side) // 2
-        example[WINDOW] = tf.concat([window[:2] + offset, tf.stack([side, side])], axis=0)
+        first, extent = tf.split(pending_window(example), 2, axis=-1)
+        side = _shorter(extent)
+        example[WINDOW] = tf.concat([first + (extent - side) // 2, side, side], axis=-1)
         return example
 
 
@@ -64,6 +70,7 @@ class RandomSquare(RandomOp):
         scale: Side of the square as a share of the window's shorter side.
     """
 
+    takes_many: ClassVar[bool] = True
     scale: float = 0.9
 
     def __post_init__(self) -> None:
@@ -74,9 +81,9 @@ class RandomSquare(RandomOp):
     def draw(self, example: Example, seed: Any) -> Example:
         """Sets ``"window"``."""
         window = pending_window(example)
-        shorter = tf.cast(tf.minimum(window[2], window[3]), tf.float32)
+        shorter = tf.cast(_shorter(window[..., 2:]), tf.float32)
         side = tf.maximum(tf.cast(tf.floor(shorter * self.scale + 0.5), tf.int32), 1)
-        example[WINDOW] = place_at_random(window, tf.stack([side, side]), seed)
+        example[WINDOW] = square_at_random(window, side, seed)
         return example
 
     def evaluation(self) -> tuple[Op, ...]:
@@ -99,6 +106,7 @@ class RandomResizedCrop(RandomOp):
             with 0.0 the feature ``crop`` isn't needed.
     """
 
+    takes_many: ClassVar[bool] = True
     area: tuple[float, float] = (0.08, 1.0)
     aspect: tuple[float, float] = (3 / 4, 4 / 3)
     min_box_overlap: float = 0.0
@@ -124,64 +132,70 @@ class RandomResizedCrop(RandomOp):
                 f"data set. Received: example with keys {sorted(example)}"
             )
         window = pending_window(example)
-        box = self._box(example, window)
-        extent = tf.cast(window[2:], tf.float32)
-        candidates = self._candidates(extent, box, seed)
-        inside = candidates[:, :2] + candidates[:, 2:] <= window[2:]
-        fits = tf.reduce_all((candidates[:, 2:] >= 1) & inside, axis=1)
-        whole = tf.concat([tf.zeros([2], tf.int32), window[2:]], axis=0)
-        candidates = tf.concat([candidates, [self._largest(extent, box)], [whole]], axis=0)
-        fits = tf.concat([fits, [True, True]], axis=0)
-        covers = _overlap(candidates, box) >= self.min_box_overlap
+        first, extent = tf.split(window, 2, axis=-1)
+        whole = tf.concat([tf.zeros_like(extent), extent], axis=-1)
+        box = self._box(example, window, whole)
+        candidates = self._candidates(tf.cast(extent, tf.float32), box, seed)
+        inside = candidates[..., :2] + candidates[..., 2:] <= extent[..., None, :]
+        fits = tf.reduce_all((candidates[..., 2:] >= 1) & inside, axis=-1)
+        spare = tf.stack([self._largest(extent, box), whole], axis=-2)
+        candidates = tf.concat([candidates, spare], axis=-2)
+        fits = tf.concat([fits, tf.ones_like(spare[..., 0], tf.bool)], axis=-1)
+        covers = _overlap(candidates, box[..., None, :]) >= self.min_box_overlap
         # The whole window always qualifies; without this, rounding could leave no candidate at all.
-        number = candidates.shape[0]
+        number = candidates.shape[-2]
         chosen = (fits & covers) | tf.one_hot(number - 1, number, True, False)
-        part = candidates[tf.argmax(tf.cast(chosen, tf.int32))]
-        example[WINDOW] = tf.concat([window[:2] + part[:2], part[2:]], axis=0)
+        place = tf.argmax(tf.cast(chosen, tf.int32), axis=-1)
+        part = tf.gather(candidates, place, batch_dims=window.shape.rank - 1)
+        example[WINDOW] = tf.concat([first + part[..., :2], part[..., 2:]], axis=-1)
         return example
 
     def evaluation(self) -> tuple[Op, ...]:
         """The largest square in the middle."""
         return (CentralSquare(),)
 
-    def _box(self, example: Example, window: Any) -> Any:
+    def _box(self, example: Example, window: Any, whole: Any) -> Any:
         """Returns the crop box in the window's frame, int32[4]: y, x, height, width."""
-        whole = tf.concat([tf.zeros([2], tf.int32), window[2:]], axis=0)
         if not self.min_box_overlap:
             return whole
+        first, extent = tf.split(window, 2, axis=-1)
         low, high = box_in_pixels(example, 0.0)
-        low = tf.maximum(low - window[:2], 0)
-        size = tf.minimum(high - window[:2], window[2:]) - low
-        return tf.where(tf.reduce_all(size > 0), tf.concat([low, size], axis=0), whole)
+        low = tf.maximum(low - first, 0)
+        size = tf.minimum(high - first, extent) - low
+        return tf.where(_has_area(size), tf.concat([low, size], axis=-1), whole)
 
     def _candidates(self, extent: Any, box: Any, seed: Any) -> Any:
         """Returns parts to choose from, int32[n, 4]; those that can't fit have no place inside."""
-        draws = tf.random.stateless_uniform([4, self._ATTEMPTS], seed)
-        area = self.area[0] + draws[0] * (self.area[1] - self.area[0])
+        draws = uniform_of_each(seed, [4, self._ATTEMPTS])
+        areas, aspects, *_ = tf.unstack(draws, axis=-2)
+        area = self.area[0] + areas * (self.area[1] - self.area[0])
         logs = tf.math.log(tf.constant(self.aspect, tf.float32))
-        aspect = tf.exp(logs[0] + draws[1] * (logs[1] - logs[0]))
-        pixels = area * extent[0] * extent[1]
-        size = tf.floor(tf.stack([tf.sqrt(pixels / aspect), tf.sqrt(pixels * aspect)], 1) + 0.5)
-        where = tf.transpose(draws[2:])
-        last = tf.maximum(extent - size, 0.0)
-        parts = [tf.concat([_between(where, 0.0, last), size], axis=1)]
+        aspect = tf.exp(logs[0] + aspects * (logs[1] - logs[0]))
+        pixels = area * extent[..., :1] * extent[..., 1:]
+        sides = [tf.sqrt(pixels / aspect), tf.sqrt(pixels * aspect)]
+        size = tf.floor(tf.stack(sides, axis=-1) + 0.5)
+        where = tf.linalg.matrix_transpose(draws[..., 2:, :])
+        last = tf.maximum(extent[..., None, :] - size, 0.0)
+        parts = [tf.concat([_between(where, 0.0, last), size], axis=-1)]
         if self.min_box_overlap:
             # The same sizes once more, where they cover enough of the box along both axes.
-            low, length = tf.cast(box[:2], tf.float32), tf.cast(box[2:], tf.float32)
+            low, length = tf.split(tf.cast(box, tf.float32)[..., None, :], 2, axis=-1)
             least = tf.math.ceil(length * math.sqrt(self.min_box_overlap))
             first = tf.maximum(low + least - size, 0.0)
             last = tf.maximum(tf.minimum(low + length - least, last), first)
-            parts.append(tf.concat([_between(where, first, last), size], axis=1))
-        return tf.cast(tf.concat(parts, axis=0), tf.int32)
+            parts.append(tf.concat([_between(where, first, last), size], axis=-1))
+        return tf.cast(tf.concat(parts, axis=-2), tf.int32)
 
     def _largest(self, extent: Any, box: Any) -> Any:
         """Returns the largest part with an allowed aspect, around the box's middle; int32[4]."""
-        height = tf.minimum(extent[0], extent[1] / self.aspect[0])
-        width = tf.minimum(extent[1], extent[0] * self.aspect[1])
-        size = tf.cast(tf.maximum(tf.stack([height, width]), 1.0), tf.int32)
-        place = box[:2] + (box[2:] - size) // 2
-        place = tf.clip_by_value(place, 0, tf.cast(extent, tf.int32) - size)
-        return tf.concat([place, size], axis=0)
+        height, width = tf.split(tf.cast(extent, tf.float32), 2, axis=-1)
+        sides = [
+            tf.minimum(height, width / self.aspect[0]),
+            tf.minimum(width, height * self.aspect[1]),
+        ]
+        size = tf.cast(tf.maximum(tf.concat(sides, axis=-1), 1.0), tf.int32)
+        place = box[..., :2] + (box[..., 2:] - size) // 2
+        return tf.concat([tf.clip_by_value(place, 0, extent - size), size], axis=-1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,6 +211,7 @@ class FixedWindow(RandomOp):
         position: ``"random"`` or ``"central"``.
     """
 
+    takes_many: ClassVar[bool] = True
     size: int
     position: str = "random"
 
@@ -214,12 +229,12 @@ class FixedWindow(RandomOp):
     def draw(self, example: Example, seed: Any) -> Example:
         """Sets ``"window"``."""
         window = widened(pending_window(example), self.size, image_size(example))
-        side = tf.minimum(tf.minimum(window[2], window[3]), self.size)
-        size = tf.stack([side, side])
+        first, extent = tf.split(window, 2, axis=-1)
+        side = tf.minimum(_shorter(extent), self.size)
         if self.position == "random":
-            example[WINDOW] = place_at_random(window, size, seed)
+            example[WINDOW] = square_at_random(window, side, seed)
         else:
-            example[WINDOW] = tf.concat([window[:2] + (window[2:] - size) // 2, size], axis=0)
+            example[WINDOW] = tf.concat([first + (extent - side) // 2, side, side], axis=-1)
         return example
 
     def evaluation(self) -> tuple[Op, ...]:
@@ -231,28 +246,39 @@ def box_in_pixels(example: Example, margin: float) -> tuple[Any, Any]:
     """Returns the crop box's corners (y, x), int32[2] each, widened by a share of its size."""
     box = tf.cast(example["crop"], tf.float32)
     if margin:
-        low, high = tf.split(box, 2)
+        low, high = tf.split(box, 2, axis=-1)
         added = (high - low) * margin
-        box = tf.concat([low - added, high + added], axis=0)
+        box = tf.concat([low - added, high + added], axis=-1)
     size = tf.cast(image_size(example), tf.float32)
-    low, high = tf.split(tf.cast(tf.round(box * tf.tile(size, [2])), tf.int32), 2)
+    corners = tf.cast(tf.round(box * tf.concat([size, size], axis=-1)), tf.int32)
+    low, high = tf.split(corners, 2, axis=-1)
     return low, high
 
 
-def place_at_random(window: Any, size: Any, seed: Any) -> Any:
-    """Returns a window of the given size (int32[2]) at a uniformly random place in a window."""
-    first, extent = tf.split(window, 2)
-    last = tf.cast(extent - size, tf.float32)
-    place = _between(tf.random.stateless_uniform([2], seed), 0.0, last)
-    return tf.concat([first + tf.cast(place, tf.int32), size], axis=0)
+def square_at_random(window: Any, side: Any, seed: Any) -> Any:
+    """Returns the window of a square, side int32[1], at a uniformly random place in a window."""
+    first, extent = tf.split(window, 2, axis=-1)
+    last = tf.cast(extent - side, tf.float32)
+    place = _between(uniform_of_each(seed, [2]), 0.0, last)
+    return tf.concat([first + tf.cast(place, tf.int32), side, side], axis=-1)
 
 
 def widened(window: Any, side: int, image: Any) -> Any:
     """Returns the window widened evenly to ``side`` in both directions, where the image allows."""
-    first, extent = tf.split(window, 2)
+    first, extent = tf.split(window, 2, axis=-1)
     size = tf.maximum(extent, tf.minimum(side, image))
     low = first - (size - extent) // 2
-    return tf.concat([tf.clip_by_value(low, 0, image - size), size], axis=0)
+    return tf.concat([tf.clip_by_value(low, 0, image - size), size], axis=-1)
+
+
+def _shorter(extent: Any) -> Any:
+    """Returns int32[1]: the shorter of height and width."""
+    return tf.reduce_min(extent, axis=-1, keepdims=True)
+
+
+def _has_area(size: Any) -> Any:
+    """Returns bool[1]: whether height and width are above 0."""
+    return tf.reduce_all(size > 0, axis=-1, keepdims=True)
 
 
 def _between(draws: Any, first: Any, last: Any) -> Any:
@@ -263,7 +289,7 @@ def _between(draws: Any, first: Any, last: Any) -> Any:
 
 def _overlap(parts: Any, box: Any) -> Any:
     """Returns float32[n]: the share of the box's area that each part covers."""
-    low = tf.maximum(parts[:, :2], box[:2])
-    high = tf.minimum(parts[:, :2] + parts[:, 2:], box[:2] + box[2:])
-    inside = tf.reduce_prod(tf.cast(tf.maximum(high - low, 0), tf.float32), axis=1)
-    return inside / tf.reduce_prod(tf.cast(box[2:], tf.float32))
+    low = tf.maximum(parts[..., :2], box[..., :2])
+    high = tf.minimum(parts[..., :2] + parts[..., 2:], box[..., :2] + box[..., 2:])
+    inside = tf.reduce_prod(tf.cast(tf.maximum(high - low, 0), tf.float32), axis=-1)
+    return inside / tf.reduce_prod(tf.cast(box[..., 2:], tf.float32), axis=-1)

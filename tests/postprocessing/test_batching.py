@@ -14,6 +14,7 @@ import pytest
 import tensorflow as tf
 
 from kfood_tfds import postprocessing as pp
+from kfood_tfds.postprocessing import batching
 
 NUMBER = 23
 PLAIN = pp.Pipeline((pp.RandomSquare(), pp.Resize(8)))
@@ -351,3 +352,42 @@ def test_memory_does_not_grow_with_the_epochs(tmp_path: Path) -> None:
         return int(subprocess.run(command, env=env, capture_output=True, check=True).stdout)
 
     assert peak(3) < 1.05 * peak(1)
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "expected"), [(1, 1), (5, 5), (32, 32), (37, 1), (48, 24), (64, 32), (100, 25)]
+)
+def test_windows_are_found_for_a_divisor_of_the_batch(
+    ds: Any, batch_size: int, expected: int
+) -> None:
+    assert batching.windows_at_once(ds.element_spec, batch_size) == expected
+
+
+def odd_examples(kind: str) -> Any:
+    """Returns examples that can't be put together before they are decoded, or must be looked at."""
+    ds = pp.fake_examples(NUMBER, encoded=kind != "decoded", sides=(16, 40))
+    if kind == "without sides":
+        keys = set(ds.element_spec) - {"height", "width"}
+        return ds.map(lambda example: {key: example[key] for key in keys})
+    if kind == "of any length":
+        return ds.map(lambda example: example | {"more": tf.range(example["height"])})
+    if kind == "ragged":
+        return ds.map(lambda example: example | {"more": tf.ragged.constant([[1], [2, 3]])})
+    return ds
+
+
+@pytest.mark.parametrize("kind", ["decoded", "without sides", "of any length", "ragged"])
+def test_examples_that_cannot_be_put_together_give_the_same(ds: Any, kind: str) -> None:
+    odd = odd_examples(kind)
+    assert batching.windows_at_once(odd.element_spec, 5) == 1
+    assert same(arrays(PLAIN.batches(odd, 5, epochs=1)), arrays(PLAIN.batches(ds, 5, epochs=1)))
+
+
+def test_a_batch_holds_what_the_pipeline_makes_of_each_example(ds: Any) -> None:
+    pipeline = pp.train_pipeline(16, crop="resized", dtype="uint8")
+    by_id = {example["id"].numpy(): example for example in ds}
+    for step, batch in enumerate(pipeline.batches(ds, 6, seed=2, epochs=2, with_ids=True)):
+        for image, label, name in zip(*batch, strict=True):
+            expected = pipeline(by_id[name.numpy()], seed=2, epoch=step // 4)
+            np.testing.assert_array_equal(image, expected["image"])
+            np.testing.assert_array_equal(label, expected["label"])

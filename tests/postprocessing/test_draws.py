@@ -111,6 +111,15 @@ def test_every_seed_draws_something_else_and_the_same_each_time() -> None:
     assert all(0 <= value < 1 for values in found for value in values)
 
 
+def test_a_seed_among_others_draws_what_it_draws_alone() -> None:
+    seeds = tf.constant([[0, 0], [2**62, 1], [5, 7]], tf.int64)
+    found = both_ways(lambda given: draws.uniform_of_each(given, [2, 3]), seeds.numpy())
+    assert found.shape == (3, 2, 3) and found.dtype == np.float32
+    for seed, values in zip(seeds, found, strict=True):
+        np.testing.assert_array_equal(values, draws.uniform_of_each(seed, [2, 3]))
+        np.testing.assert_array_equal(values, tf.random.stateless_uniform([2, 3], seed))
+
+
 def test_each_draw_may_have_bounds_of_its_own() -> None:
     low, high = np.array([[0, 10, -5, 7], [1, 20, -4, 7]], np.float32)
     found = both_ways(lambda seed: draws.uniform(seed, [4], low, high), np.array([5, 6]))

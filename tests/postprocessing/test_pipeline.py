@@ -92,3 +92,46 @@ def test_describe_lists_every_step() -> None:
     assert lines[0].split() == ["step", "ms/image", "image", "after", "it"]
     assert "images/s a core" in lines[-1]
     assert "float32 24x24x3" in lines[5]
+
+
+class OneLess(pp.RandomSquare):
+    """An op of a user's own, which knows single examples only."""
+
+    def draw(self, example: dict[str, Any], seed: Any) -> dict[str, Any]:
+        y, x, height, width = tf.unstack(example["window"], 4)
+        return example | {"window": tf.stack([y + 1, x + 1, height - 1, width - 1])}
+
+
+def test_window_ops_are_the_leading_ones_that_take_many() -> None:
+    box, square, resize = pp.CropToBox(), pp.RandomSquare(), pp.Resize(8)
+    assert pp.Pipeline((box, square, resize)).window_ops == (box, square)
+    assert pp.Pipeline((box, pp.MultiCrop(), resize)).window_ops == (box,)
+    assert pp.Pipeline((resize, box)).window_ops == ()
+    assert pp.Pipeline(()).window_ops == ()
+    assert pp.Pipeline((box, square)).window_ops == (box, square)
+    # What a subclass does may differ from what its parent says of itself.
+    assert pp.Pipeline((box, OneLess(), resize)).window_ops == (box,)
+
+
+@pytest.mark.parametrize(
+    "ops",
+    [
+        (pp.CropToBox(), pp.RandomSquare(), pp.Resize(8)),
+        (pp.CropToBox(), pp.FixedWindow(17), pp.RandomFlip(), pp.Resize(17)),
+        (pp.RandomResizedCrop(), pp.MultiCrop(), pp.Resize(8)),
+        (pp.CropToBox(), OneLess(), pp.Resize(8)),
+        (pp.CropToBox(), pp.CentralSquare(), pp.Resize(8), pp.CropToBox(), pp.Resize(5)),
+    ],
+    ids=str,
+)
+def test_windows_in_one_go_change_no_pixel(ops: tuple[pp.Op, ...]) -> None:
+    pipeline, ds = pp.Pipeline(ops), pp.fake_examples(12, sides=(16, 50))
+    epochs = tf.range(12, dtype=tf.int64)
+    windows = pipeline.on_encoded(next(iter(ds.batch(12))), 5, epochs)
+    for index, example in enumerate(ds):
+        own = {key: value[index] for key, value in windows.items()}
+        done = pipeline.on_windowed(own, len(pipeline.window_ops))
+        expected = pipeline(example, seed=5, epoch=index)
+        assert set(done) == set(expected)
+        for key, value in expected.items():
+            np.testing.assert_array_equal(done[key], value)

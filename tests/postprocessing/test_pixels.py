@@ -166,3 +166,13 @@ def test_multi_crop_takes_the_middle_and_the_corners(example: Any, form: str | N
 def test_bad_fields_are_refused_at_construction(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"Received: {message}"):
         make()
+
+
+@pytest.mark.parametrize("sides", [(20, 31), (479, 480), (480, 480), (500, 611)])
+def test_small_images_are_resized_as_large_ones(sides: tuple[int, int]) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (*sides, 3), dtype=np.uint8)
+    expected = tf.image.resize(pixels, (299, 33)).numpy()
+    given = {"image": tf.constant(pixels)}
+    np.testing.assert_array_equal(pp.Resize((299, 33))(given)["image"], expected)
+    rounded = pp.Resize((299, 33), dtype="uint8")(given)["image"]
+    np.testing.assert_array_equal(rounded, np.round(expected).astype(np.uint8))

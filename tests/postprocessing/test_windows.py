@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from kfood_tfds import postprocessing as pp
+from kfood_tfds.postprocessing.catalogue import OPS
 
 
 def window(example: dict[str, Any]) -> list[int]:
@@ -226,3 +227,48 @@ def test_overlap_without_a_box_is_refused(example: Any) -> None:
         pp.RandomResizedCrop(min_box_overlap=0.5)(given)
     with pytest.raises(ValueError, match="CropToBox needs the feature.* crop"):
         pp.CropToBox()(given)
+
+
+# An op with each kind of step; all that say they take many.
+MANY = (
+    pp.CropToBox(),
+    pp.CropToBox(margin=0.3),
+    pp.CentralSquare(),
+    pp.RandomSquare(),
+    pp.RandomSquare(0.2, seed=3),
+    pp.RandomResizedCrop(),
+    pp.RandomResizedCrop((0.5, 1.0), (2.0, 3.0), min_box_overlap=0.6),
+    pp.FixedWindow(40),
+    pp.FixedWindow(40, "central"),
+)
+
+
+def some_encoded(number: int) -> dict[str, Any]:
+    """Returns a batch of examples with boxes of all kinds: inside, empty, everything."""
+    rng = np.random.default_rng(1)
+    corners = np.sort(rng.uniform(0, 1, (number, 2, 2)), axis=1).reshape(number, 4)
+    corners[::5] = [0, 0, 1, 1]
+    corners[1::5, 2] = corners[1::5, 0]
+    return {
+        "image": tf.constant([b"not looked at"] * number),
+        "crop": tf.constant(corners, tf.float32),
+        "height": tf.constant(rng.integers(1, 200, number), tf.int64),
+        "width": tf.constant(rng.integers(1, 200, number), tf.int64),
+        "id": tf.constant([f"id {index}" for index in range(number)]),
+    }
+
+
+@pytest.mark.parametrize("op", MANY, ids=str)
+def test_many_examples_get_the_windows_that_each_gets_alone(op: Any) -> None:
+    batch = some_encoded(40)
+    # The first is the whole image, the second another one's pending window.
+    for given in (batch, pp.CropToBox()(batch)):
+        single = [{key: value[index] for key, value in given.items()} for index in range(40)]
+        alone = np.stack([op(example)["window"].numpy() for example in single])
+        assert len(np.unique(alone, axis=0)) > 20
+        np.testing.assert_array_equal(op(given)["window"], alone)
+        np.testing.assert_array_equal(in_dataset(op, given)["window"], alone)
+
+
+def test_all_ops_that_say_so_take_many() -> None:
+    assert {type(op) for op in MANY} == {op for op in OPS.values() if op.takes_many}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -13,6 +14,8 @@ from kfood_tfds.raw.messages import Message, say
 # A longer path is no photo's; what is shown of it is cut.
 MAX_NAME_BYTES = 1_024
 _SHOWN = 120
+# File systems allow no longer part of a path.
+_MAX_PART = 255
 
 CROP_AREA = "crop_area.properties"
 _STRANGERS = frozenset([".ds_store", "thumbs.db", "org_url.csv", "desktop.ini", "ehthumbs.db"])
@@ -76,7 +79,12 @@ def shown_name(path: str) -> str:
 
 
 def _tidy(part: str) -> str:
-    return unicodedata.normalize("NFC", part.replace("\0", "")).strip()[:_SHOWN]
+    part = unicodedata.normalize("NFC", part.replace("\0", "")).strip()
+    if len(part) <= _MAX_PART:
+        return part
+    # Parts that begin alike must not become one.
+    digest = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:16]
+    return f"{part[: _MAX_PART - 17].rstrip()}~{digest}"
 
 
 # The files of a folder come one after the other, and its name need not be taken apart each time.

@@ -42,6 +42,7 @@ _ENCRYPTED, _UTF8 = 0x1, 0x800
 _LOCAL_SLACK = 512
 _LIES = say("fault_overlap", where=say("another_member"))
 _CHUNK = 1 << 20
+_WRAP = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,9 @@ def read_directory(reader: Reader, place: str) -> ZipDirectory:
     Raises:
       ArchiveError: It is no whole zip, or passes a limit.
     """
-    position, size, shift = _find_directory(reader, place)
+    position, size, offset = _find_directory(reader, place)
+    wraps = _wraps(reader, position, offset)
+    shift = 0 if wraps else position - offset
     data = reader.read_at(position, size)
     if len(data) < size:
         raise ArchiveError(say("zip_directory_cut", place=place))
@@ -100,6 +103,9 @@ def read_directory(reader: Reader, place: str) -> ZipDirectory:
         if len(found) >= MAX_MEMBERS:
             raise ArchiveError(say("zip_too_long", place=place, limit=MAX_MEMBERS))
         entry, at = _parse_entry(data, at, shift, place)
+        if wraps and found:
+            # Members lie in the directory's order.
+            entry = replace(entry, offset=_from(found[-1].offset + 1, entry.offset))
         found.append(entry)
     if len(data) - at >= _CENTRAL.size and not data.startswith(b"PK\5\5", at):
         raise ArchiveError(say("zip_directory_damaged", place=place, at=position + at))
@@ -118,7 +124,7 @@ def check_end(reader: Reader, place: str) -> None:
 
 
 def _find_directory(reader: Reader, place: str) -> tuple[int, int, int]:
-    """Returns the directory's position and size, and by how much its offsets are off."""
+    """Returns the directory's position, its size, and its position by what the zip says."""
     if reader.read_at(0, 4) == b"" or reader.size < _END.size:
         raise ArchiveError(say("zip_empty", place=place, size=reader.size))
     tail_start = max(0, reader.size - 65_535 - _END.size)
@@ -165,9 +171,21 @@ def _locate(
         return None
     # Where bytes were put before a zip, all its offsets are off by their number. But if what they
     # begin with is a zip, this end is that of a zip stored inside, and the outer one is cut off.
-    if position != offset and reader.read_at(0, 4) == b"PK\3\4":
+    begins = position == offset or _wraps(reader, position, offset)
+    if not begins and reader.read_at(0, 4) == b"PK\3\4":
         return None
-    return position, size, position - offset
+    return position, size, offset
+
+
+def _wraps(reader: Reader, position: int, offset: int) -> bool:
+    """Whether a zip over 4 GB has its offsets cut to 32 bits, as macOS's Finder writes them."""
+    over = position > offset and (position - offset) % _WRAP == 0
+    return over and reader.read_at(0, 4) == b"PK\3\4"
+
+
+def _from(least: int, offset: int) -> int:
+    """Returns the first place from `least` on whose last 32 bits are those of `offset`."""
+    return least + (offset - least) % _WRAP
 
 
 def _read_end64(reader: Reader, end_at: int) -> tuple[int, int, int, int, int, int] | None:

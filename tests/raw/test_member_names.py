@@ -49,7 +49,18 @@ def test_names_lose_what_could_lead_elsewhere(name: str) -> None:
     pieces = (*split.folders, split.filename)
     assert all(piece and piece not in (".", "..") for piece in pieces)
     assert not any(mark in piece for piece in pieces for mark in "/\\\0")
-    assert all(len(piece) <= 120 for piece in pieces)
+    assert all(len(piece) <= 255 for piece in pieces)
+
+
+def test_long_names_are_cut_and_stay_apart() -> None:
+    longest = "x" * 251 + ".jpg"
+    assert split_name(f"만두/{longest}").filename == longest
+    names = ["y" * 252 + end for end in (".jpg", ".png", "y.jpg", ".jpgx")]
+    found = {split_name(f"{name}/{name}") for name in names}
+    assert len(found) == len({split.filename for split in found}) == 4
+    assert all(len(split.filename) <= 255 for split in found)
+    assert all(split.filename.startswith("y" * 200) for split in found)
+    assert all(split.folders == (split.filename,) for split in found)
 
 
 @pytest.mark.parametrize(

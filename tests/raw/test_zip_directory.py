@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import random
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +70,57 @@ def test_reads_zip64(tmp_path: Path) -> None:
         target.comment = b"made by hand"
     archive = find_archive(write_files(tmp_path, {"구이.zip": b"put before" + stream.getvalue()}))
     assert read_all(archive) == {"구이/갈비구이/a.jpg": b"sound"}
+
+
+def wrapped_zip(path: Path, members: dict[str, tuple[int, bytes]]) -> None:
+    """Writes (place, content) of each name as Finder does: no ZIP64, 32 bits of every place."""
+    entries = []
+    with path.open("wb") as file:
+        for name, (place, content) in members.items():
+            raw, packer = name.encode(), zlib.compressobj(wbits=-15)
+            packed = packer.compress(content) + packer.flush()
+            sums = struct.pack("<3L", zlib.crc32(content), len(packed), len(content))
+            # Bit 3: the sums come after the bytes.
+            local = struct.pack("<5H3L2H", 20, 0x808, 8, 0, 0, 0, 0, 0, len(raw), 0)
+            file.seek(place)
+            file.write(b"PK\3\4" + local + raw + packed + b"PK\7\x08" + sums)
+            head = struct.pack("<6H", 20, 20, 0x808, 8, 0, 0) + sums
+            rest = struct.pack("<5H2L", len(raw), 0, 0, 0, 0, 0, place % 2**32)
+            entries.append(b"PK\1\2" + head + rest + raw)
+        begin, directory = file.tell(), b"".join(entries)
+        file.write(directory)
+        numbers = (0, 0, len(entries), len(entries), len(directory), begin % 2**32, 0)
+        file.write(b"PK\5\6" + struct.pack("<4H2LH", *numbers))
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        (0, 1_000, 2**32 + 5),
+        (0, 2**32, 2**33 - 10),
+        (0, 2**32 - 300, 2**32 + 2_000),
+        (0, 3 * 2**30, 6 * 2**30),
+    ],
+)
+def test_reads_zips_over_4_gb_without_zip64(tmp_path: Path, places: tuple[int, ...]) -> None:
+    given = {f"구이/갈비구이/{n}.jpg": (at, b"%d" % n * 500) for n, at in enumerate(places)}
+    wrapped_zip(tmp_path / "구이.zip", given)
+    assert (tmp_path / "구이.zip").stat().st_size > 2**32
+    expected = {name: content for name, (_, content) in given.items()}
+    assert read_all(find_archive(tmp_path)) == expected
+
+
+def test_a_wrong_place_beyond_4_gb_harms_its_own_member_only(tmp_path: Path) -> None:
+    places = (0, 2**32 - 300, 2**32 + 2_000)
+    given = {f"구이/갈비구이/{n}.jpg": (at, b"%d" % n * 500) for n, at in enumerate(places)}
+    wrapped_zip(tmp_path / "구이.zip", given)
+    with (tmp_path / "구이.zip").open("r+b") as file:
+        file.seek(2**32 - 300)
+        file.write(b"gone")
+    read = read_all(find_archive(tmp_path))
+    with pytest.raises(ArchiveError, match="1.jpg"):
+        raise read.pop("구이/갈비구이/1.jpg")  # type: ignore[misc]
+    assert list(read.values()) == [b"0" * 500, b"2" * 500]
 
 
 def test_refuses_an_archive_that_is_encrypted_as_a_whole(tmp_path: Path) -> None:

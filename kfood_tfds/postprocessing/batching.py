@@ -18,8 +18,10 @@ from kfood_tfds.postprocessing.plan import Plan
 
 _PEEK = 64
 _READY_BATCHES = 2
-# Finding a window takes dozens of short steps, for one example as for some.
-_MOST_TOGETHER = 32
+# Finding a window takes dozens of short steps, hardly more for some examples than for one.
+_MOST_AT_ONCE = 32
+# Putting together and taking apart is no copy of the image's bytes, but one of every other feature.
+_MOST_NUMBERS = 256
 
 
 def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
@@ -41,14 +43,14 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     # Without a remainder nothing is filled up, and the batch axis has a static size.
     even = options.drop_remainder or not count % (options.batch_size * workers)
 
-    together = windows_at_once(ds.element_spec, options.batch_size) if pipeline.window_ops else 1
-    items = _with_windows(pipeline, ordered.items, options, together)
+    at_once = windows_at_once(ds.element_spec, options.batch_size) if pipeline.window_ops else 1
+    items = _with_windows(pipeline, ordered.items, options, at_once)
 
     def one(example: Example, mark: tuple[Any, Any]) -> tuple[Example, Any]:
         epoch, counts = mark
         kept = columns.before(example)
-        if together > 1:
-            done = pipeline.on_windowed(example, len(pipeline.window_ops))
+        if at_once > 1:
+            done = pipeline.run_from(len(pipeline.window_ops), example)
         else:
             done = pipeline.on_example(example, options.seed, epoch)
         return columns.kept(done | kept, pipeline.batch_ops), counts
@@ -84,25 +86,34 @@ def ordered_batches(
 
 
 def windows_at_once(spec: Mapping[str, Any], batch_size: int) -> int:
-    """Returns how many examples are to get their windows together, a divisor of the batch size."""
-    features = spec.values()
-    alike = all(isinstance(x, tf.TensorSpec) and x.shape.is_fully_defined() for x in features)
-    encoded = spec[IMAGE].dtype == tf.string and {"height", "width"} <= set(spec)
-    if not (alike and encoded and spec[IMAGE].shape.rank == 0):
+    """Returns how many examples are to get their windows together, a divisor of the batch size.
+
+    Only encoded examples can be put together; they must know their sides, and have small features.
+    """
+    encoded = spec[IMAGE].dtype == tf.string and spec[IMAGE].shape.rank == 0
+    if not (encoded and {"height", "width"} <= set(spec) and all(map(_is_small, spec.values()))):
         return 1
-    sizes = range(1, min(batch_size, _MOST_TOGETHER) + 1)
+    sizes = range(1, min(batch_size, _MOST_AT_ONCE) + 1)
     return max(size for size in sizes if batch_size % size == 0)
 
 
-def _with_windows(pipeline: Any, items: Any, options: BatchOptions, together: int) -> Any:
+def _is_small(feature: Any) -> bool:
+    """Whether a feature is a tensor of known shape, neither empty nor large."""
+    if not isinstance(feature, tf.TensorSpec) or not feature.shape.is_fully_defined():
+        return False
+    # TensorFlow 2.21 dies of taking a batch of empty tensors apart.
+    return 1 <= feature.shape.num_elements() <= _MOST_NUMBERS
+
+
+def _with_windows(pipeline: Any, items: Any, options: BatchOptions, at_once: int) -> Any:
     """Returns (example, mark) for each, with their windows if some are found together."""
-    if together == 1:
+    if at_once == 1:
         return items
 
     def windows(examples: Example, mark: tuple[Any, Any]) -> tuple[Example, Any]:
         return pipeline.on_encoded(examples, options.seed, mark[0]), mark
 
-    some = items.batch(together, drop_remainder=True)
+    some = items.batch(at_once, drop_remainder=True)
     return some.map(plain(windows), min(2, options.calls), deterministic=True).unbatch()
 
 

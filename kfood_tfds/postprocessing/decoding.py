@@ -15,7 +15,7 @@ import tensorflow as tf
 IMAGE = "image"
 WINDOW = "window"
 # What "window" comes to in a JPEG, where it was worked out ahead; see jpeg_cut.
-CUT = "jpeg_cut"
+CUT = "window/jpeg"
 
 # libjpeg interpolates chroma between columns, and not at all in images narrower than five columns.
 # A window decoded alone lacks the neighbour of its first column where that begins a block of 16,

@@ -1,10 +1,10 @@
 """The contract of a postprocessing op: a frozen dataclass that maps an example to an example.
 
-An example is the dict that ``tfds.load("kfood")`` yields. Two more keys travel in it while ops run:
+An example is the dict that ``tfds.load("kfood")`` yields. More keys travel in it while ops run:
 
 * ``"window"``: int32[4] (or int32[n, 4]), the pending window ``(y, x, height, width)`` in pixels of
   ``"image"``. Window ops narrow it, and the first op that needs pixels decodes inside it and takes
-  it out.
+  it out. ``batches`` may put ``"window/jpeg"`` beside it, see ``decoding.jpeg_cut``.
 * ``"seed"``: int64[2], the key of all random draws for this example in this epoch. ``Pipeline``
   sets it from (seed, epoch, id); an op used alone does without it and derives its key from the id.
 
@@ -43,12 +43,17 @@ class Op:
         takes_many: Whether the op changes the window alone, without a look at the bytes of the
             image, and also for many examples at a time, as they are before decoding; so that
             ``batches`` finds their windows in one go. Draws are those of each example's own seed.
-            A subclass has to say it anew.
+            A subclass has to say it anew, as what it overrides may not take many.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("image",)
     batchable: ClassVar[bool] = False
     takes_many: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Makes ``takes_many`` hold for the class alone that says it."""
+        super().__init_subclass__(**kwargs)
+        cls.takes_many = cls.__dict__.get("takes_many", False)
 
     def __call__(self, example: Mapping[str, Any], position: int = 0) -> Example:
         """Returns the example after this step; the given one stays as it is.

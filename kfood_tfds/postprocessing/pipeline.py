@@ -12,7 +12,7 @@ import numpy as np
 
 from kfood_tfds.postprocessing import batching, costs
 from kfood_tfds.postprocessing.catalogue import OPS
-from kfood_tfds.postprocessing.decoding import CUT, IMAGE, WINDOW, image_size, jpeg_cut
+from kfood_tfds.postprocessing.decoding import CUT, IMAGE, image_size, jpeg_cut, pending_window
 from kfood_tfds.postprocessing.ops import (
     SEED,
     BatchOp,
@@ -28,6 +28,7 @@ from kfood_tfds.postprocessing.options import BatchOptions
 from kfood_tfds.postprocessing.serving import Source, example_of, image_ops
 
 JSON_VERSION = 1
+_DECODING = (PixelOp.__call__, RandomPixelOp.__call__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,9 +66,7 @@ class Pipeline:
     @property
     def window_ops(self) -> tuple[Op, ...]:
         """The leading ops that find the windows of many examples at a time."""
-        # What a subclass overrides may not take many, so it isn't inherited.
-        takes_many = (vars(type(op)).get("takes_many", False) for op in self.example_ops)
-        return self.example_ops[: sum(itertools.takewhile(bool, takes_many))]
+        return tuple(itertools.takewhile(lambda op: op.takes_many, self.example_ops))
 
     @property
     def random(self) -> bool:
@@ -99,7 +98,7 @@ class Pipeline:
 
     def on_example(self, example: Mapping[str, Any], seed: int, epoch: Any) -> Example:
         """Runs the ops before the first one on batches; see ``__call__``."""
-        return self.on_windowed(self._keyed(example, seed, epoch), 0)
+        return self.run_from(0, self._keyed(example, seed, epoch))
 
     def on_encoded(self, examples: Mapping[str, Any], seed: int, epochs: Any) -> Example:
         """Runs ``window_ops`` on many encoded examples at a time.
@@ -113,20 +112,21 @@ class Pipeline:
         for position, op in enumerate(self.window_ops):
             examples = op(examples, position)
         following = self.example_ops[len(self.window_ops) :]
-        if following and isinstance(following[0], (PixelOp, RandomPixelOp)):
-            # Nothing narrows the window any more.
-            examples[CUT] = jpeg_cut(examples[WINDOW], image_size(examples))
+        # Only where nothing can narrow the window any more.
+        if following and type(following[0]).__call__ in _DECODING:
+            examples[CUT] = jpeg_cut(pending_window(examples), image_size(examples))
         return examples
 
-    def on_windowed(self, example: Mapping[str, Any], done: int) -> Example:
-        """Runs the ops before the first one on batches on an example whose first ones are done."""
+    def run_from(self, start: int, example: Mapping[str, Any]) -> Example:
+        """Runs ``example_ops[start:]`` on an example for which those before are done."""
         example = dict(example)
-        for position, op in enumerate(self.example_ops[done:], done):
+        for position, op in enumerate(self.example_ops[start:], start):
             example = op(example, position)
         return example
 
     def _keyed(self, example: Mapping[str, Any], seed: int, epoch: Any) -> Example:
         example = require(example, (IMAGE,), type(self).__name__)
+        example.pop(CUT, None)
         if self.random and "id" in example:
             example[SEED] = example_key(seed, epoch, example["id"])
         return example

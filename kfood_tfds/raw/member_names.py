@@ -14,7 +14,7 @@ from kfood_tfds.raw.messages import Message, say
 # A longer path is no photo's; what is shown of it is cut.
 MAX_NAME_BYTES = 1_024
 _SHOWN = 120
-# File systems allow no longer part of a path.
+# No file system allows more characters in a part of a path.
 _MAX_PART = 255
 
 CROP_AREA = "crop_area.properties"

@@ -43,6 +43,8 @@ _LOCAL_SLACK = 512
 _LIES = say("fault_overlap", where=say("another_member"))
 _CHUNK = 1 << 20
 _WRAP = 1 << 32
+# Four times the real archive's size.
+_MAX_WRAPS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +93,7 @@ def read_directory(reader: Reader, place: str) -> ZipDirectory:
     Raises:
       ArchiveError: It is no whole zip, or passes a limit.
     """
-    position, size, offset = _find_directory(reader, place)
-    wraps = _wraps(reader, position, offset)
-    shift = 0 if wraps else position - offset
+    position, size, shift = _find_directory(reader, place)
     data = reader.read_at(position, size)
     if len(data) < size:
         raise ArchiveError(say("zip_directory_cut", place=place))
@@ -102,13 +102,12 @@ def read_directory(reader: Reader, place: str) -> ZipDirectory:
     while data.startswith(b"PK\1\2", at):
         if len(found) >= MAX_MEMBERS:
             raise ArchiveError(say("zip_too_long", place=place, limit=MAX_MEMBERS))
-        entry, at = _parse_entry(data, at, shift, place)
-        if wraps and found:
-            # Members lie in the directory's order.
-            entry = replace(entry, offset=_from(found[-1].offset + 1, entry.offset))
+        entry, at = _parse_entry(data, at, shift or 0, place)
         found.append(entry)
     if len(data) - at >= _CENTRAL.size and not data.startswith(b"PK\5\5", at):
         raise ArchiveError(say("zip_directory_damaged", place=place, at=position + at))
+    if shift is None:
+        found = list(_unwrapped(found, reader, position))
     found.sort(key=lambda entry: entry.offset)
     found = list(_mark_liars(found, reader))
     return ZipDirectory(tuple(_mark_overlaps(found, position)), zlib.crc32(data))
@@ -123,8 +122,11 @@ def check_end(reader: Reader, place: str) -> None:
     _find_directory(reader, place)
 
 
-def _find_directory(reader: Reader, place: str) -> tuple[int, int, int]:
-    """Returns the directory's position, its size, and its position by what the zip says."""
+def _find_directory(reader: Reader, place: str) -> tuple[int, int, int | None]:
+    """Returns the directory's position and size, and by how much its offsets are off.
+
+    None for the last if they are cut to 32 bits.
+    """
     if reader.read_at(0, 4) == b"" or reader.size < _END.size:
         raise ArchiveError(say("zip_empty", place=place, size=reader.size))
     tail_start = max(0, reader.size - 65_535 - _END.size)
@@ -144,7 +146,7 @@ def _find_directory(reader: Reader, place: str) -> tuple[int, int, int]:
 
 def _locate(
     reader: Reader, end_at: int, end: tuple[bytes | int, ...], place: str
-) -> tuple[int, int, int] | None:
+) -> tuple[int, int, int | None] | None:
     disk, first_disk, _, count, size, offset = (int(value) for value in end[1:7])
     before = end_at
     # Not only where a number is too large for the short record: zips over 2 GB may have both.
@@ -171,21 +173,28 @@ def _locate(
         return None
     # Where bytes were put before a zip, all its offsets are off by their number. But if what they
     # begin with is a zip, this end is that of a zip stored inside, and the outer one is cut off.
-    begins = position == offset or _wraps(reader, position, offset)
-    if not begins and reader.read_at(0, 4) == b"PK\3\4":
-        return None
-    return position, size, offset
+    if position != offset and reader.read_at(0, 4) == b"PK\3\4":
+        # Or the zip has no ZIP64 though it is over 4 GB, as macOS's Finder writes them.
+        wraps = record is None and 0 < position - offset <= _MAX_WRAPS * _WRAP
+        return (position, size, None) if wraps and (position - offset) % _WRAP == 0 else None
+    return position, size, position - offset
 
 
-def _wraps(reader: Reader, position: int, offset: int) -> bool:
-    """Whether a zip over 4 GB has its offsets cut to 32 bits, as macOS's Finder writes them."""
-    over = position > offset and (position - offset) % _WRAP == 0
-    return over and reader.read_at(0, 4) == b"PK\3\4"
-
-
-def _from(least: int, offset: int) -> int:
-    """Returns the first place from `least` on whose last 32 bits are those of `offset`."""
-    return least + (offset - least) % _WRAP
+def _unwrapped(entries: Sequence[ZipEntry], reader: Reader, end: int) -> Iterator[ZipEntry]:
+    """Gives offsets that were cut to 32 bits the place where a header with their name lies."""
+    last = -1
+    for entry in entries:
+        # Mostly members lie in the directory's order.
+        following = last + 1 + (entry.offset - last - 1) % _WRAP
+        places = (*range(following, end, _WRAP), *range(entry.offset, min(following, end), _WRAP))
+        for place in places:
+            name, _ = _local_name(reader.read_at(place, _LOCAL.size + MAX_NAME_BYTES))
+            if name == entry.name:
+                last = place
+                break
+        else:
+            place = following
+        yield replace(entry, offset=place)
 
 
 def _read_end64(reader: Reader, end_at: int) -> tuple[int, int, int, int, int, int] | None:

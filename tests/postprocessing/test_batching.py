@@ -371,12 +371,18 @@ def odd_examples(kind: str) -> Any:
         return ds.map(lambda example: {key: example[key] for key in keys})
     if kind == "of any length":
         return ds.map(lambda example: example | {"more": tf.range(example["height"])})
+    if kind == "empty":
+        return ds.map(lambda example: example | {"more": tf.zeros([0, 3])})
+    if kind == "large":
+        return ds.map(lambda example: example | {"more": tf.zeros([16, 17])})
     if kind == "ragged":
         return ds.map(lambda example: example | {"more": tf.ragged.constant([[1], [2, 3]])})
     return ds
 
 
-@pytest.mark.parametrize("kind", ["decoded", "without sides", "of any length", "ragged"])
+@pytest.mark.parametrize(
+    "kind", ["decoded", "without sides", "of any length", "ragged", "empty", "large"]
+)
 def test_examples_that_cannot_be_put_together_give_the_same(ds: Any, kind: str) -> None:
     odd = odd_examples(kind)
     assert batching.windows_at_once(odd.element_spec, 5) == 1

@@ -87,7 +87,7 @@ def wrapped_zip(path: Path, members: dict[str, tuple[int, bytes]]) -> None:
             head = struct.pack("<6H", 20, 20, 0x808, 8, 0, 0) + sums
             rest = struct.pack("<5H2L", len(raw), 0, 0, 0, 0, 0, place % 2**32)
             entries.append(b"PK\1\2" + head + rest + raw)
-        begin, directory = file.tell(), b"".join(entries)
+        begin, directory = file.seek(0, io.SEEK_END), b"".join(entries)
         file.write(directory)
         numbers = (0, 0, len(entries), len(entries), len(directory), begin % 2**32, 0)
         file.write(b"PK\5\6" + struct.pack("<4H2LH", *numbers))
@@ -100,6 +100,9 @@ def wrapped_zip(path: Path, members: dict[str, tuple[int, bytes]]) -> None:
         (0, 2**32, 2**33 - 10),
         (0, 2**32 - 300, 2**32 + 2_000),
         (0, 3 * 2**30, 6 * 2**30),
+        # Not in the directory's order, and with more than 4 GB in between.
+        (0, 2**33, 2**32 - 300),
+        (0, 100_000, 2**33 + 200_000),
     ],
 )
 def test_reads_zips_over_4_gb_without_zip64(tmp_path: Path, places: tuple[int, ...]) -> None:
@@ -110,17 +113,42 @@ def test_reads_zips_over_4_gb_without_zip64(tmp_path: Path, places: tuple[int, .
     assert read_all(find_archive(tmp_path)) == expected
 
 
-def test_a_wrong_place_beyond_4_gb_harms_its_own_member_only(tmp_path: Path) -> None:
-    places = (0, 2**32 - 300, 2**32 + 2_000)
+@pytest.mark.parametrize("wrong", [5 * 10**8, 0, 2**32 + 1_500, 2**33 - 1])
+def test_a_wrong_place_in_a_zip_over_4_gb_harms_its_own_member_only(
+    tmp_path: Path, wrong: int
+) -> None:
+    places = (0, 1_000, 2_000, 2**32 + 500, 2**32 + 5_000)
     given = {f"구이/갈비구이/{n}.jpg": (at, b"%d" % n * 500) for n, at in enumerate(places)}
-    wrapped_zip(tmp_path / "구이.zip", given)
-    with (tmp_path / "구이.zip").open("r+b") as file:
-        file.seek(2**32 - 300)
-        file.write(b"gone")
+    path = tmp_path / "구이.zip"
+    wrapped_zip(path, given)
+    with path.open("r+b") as file:
+        file.seek(2**32 + 5_000)
+        tail = file.read()
+        entry = tail.index(b"PK\1\2", tail.index(b"PK\1\2") + 1)
+        file.seek(2**32 + 5_000 + entry + 42)
+        file.write((wrong % 2**32).to_bytes(4, "little"))
     read = read_all(find_archive(tmp_path))
     with pytest.raises(ArchiveError, match="1.jpg"):
         raise read.pop("구이/갈비구이/1.jpg")  # type: ignore[misc]
-    assert list(read.values()) == [b"0" * 500, b"2" * 500]
+    assert list(read.values()) == [b"%d" % n * 500 for n in (0, 2, 3, 4)]
+
+
+def test_an_end_of_64_bits_is_taken_at_its_word(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as target:
+        target.writestr("구이/갈비구이/a.jpg", b"sound")
+    data = stream.getvalue()
+    start, end = data.index(b"PK\1\2"), data.index(b"PK\5\6")
+    size = end - start
+    # Four gigabytes are there twice, so that nothing is where the directory says.
+    end64 = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, size, start)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
+    with (tmp_path / "구이.zip").open("wb") as file:
+        file.write(data[:start])
+        file.seek(2**32 + start)
+        file.write(data[start:end] + end64 + locator + data[end:])
+    with pytest.raises(ArchiveError, match="cut off"):
+        find_archive(tmp_path)
 
 
 def test_refuses_an_archive_that_is_encrypted_as_a_whole(tmp_path: Path) -> None:
@@ -269,7 +297,7 @@ def test_reports_names_that_mean_mischief(tmp_path: Path, name: str, words: str)
     results = {m.filename: content for m, content in archive.iterate(archive.members())}
     assert results.pop("b.jpg") == b"b"
     ((filename, error),) = results.items()
-    assert len(filename) < 200 and "\0" not in filename
+    assert len(filename) <= 255 and "\0" not in filename
     with pytest.raises(ArchiveError, match=words):
         raise error  # type: ignore[misc]
 

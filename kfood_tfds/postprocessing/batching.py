@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from kfood_tfds.postprocessing import outputs
-from kfood_tfds.postprocessing.decoding import IMAGE
+from kfood_tfds.postprocessing.decoding import IMAGE, WINDOW
 from kfood_tfds.postprocessing.ops import Example, require
 from kfood_tfds.postprocessing.options import BatchOptions
 from kfood_tfds.postprocessing.order import Order, Stream, batched, padded, plain, stream
@@ -22,6 +22,9 @@ _READY_BATCHES = 2
 _MOST_AT_ONCE = 32
 # Putting together and taking apart is no copy of the image's bytes, but one of every other feature.
 _MOST_NUMBERS = 256
+_SHAPES = {IMAGE: (), "id": (), "height": (), "width": (), "crop": (4,), WINDOW: (4,)}
+# TensorFlow can't put together all of the others.
+_DTYPES = {tf.string, tf.bool, tf.uint8, tf.int32, tf.int64, tf.float16, tf.float32, tf.float64}
 
 
 def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
@@ -32,7 +35,7 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     """
     weights = outputs.weights(options.sample_weights)
     columns = outputs.Columns(options.labels, weights, options.with_ids)
-    require(ds.element_spec, columns.needs, "batches()")
+    _check_single(require(ds.element_spec, columns.needs, "batches()"))
     count = examples_in(ds)
     workers, worker = options.num_input_pipelines, options.input_pipeline_id
     plan = Plan(count, options.batch_size, options.drop_remainder, workers, worker)
@@ -90,8 +93,9 @@ def windows_at_once(spec: Mapping[str, Any], batch_size: int) -> int:
 
     Only encoded examples can be put together; they must know their sides, and have small features.
     """
-    encoded = spec[IMAGE].dtype == tf.string and spec[IMAGE].shape.rank == 0
-    if not (encoded and {"height", "width"} <= set(spec) and all(map(_is_small, spec.values()))):
+    usual = all(spec[key].shape == shape for key, shape in _SHAPES.items() if key in spec)
+    encoded = spec[IMAGE].dtype == tf.string and {"height", "width"} <= set(spec)
+    if not (usual and encoded and all(map(_is_small, spec.values()))):
         return 1
     sizes = range(1, min(batch_size, _MOST_AT_ONCE) + 1)
     return max(size for size in sizes if batch_size % size == 0)
@@ -99,7 +103,9 @@ def windows_at_once(spec: Mapping[str, Any], batch_size: int) -> int:
 
 def _is_small(feature: Any) -> bool:
     """Whether a feature is a tensor of known shape, neither empty nor large."""
-    if not isinstance(feature, tf.TensorSpec) or not feature.shape.is_fully_defined():
+    if not isinstance(feature, tf.TensorSpec) or feature.dtype not in _DTYPES:
+        return False
+    if not feature.shape.is_fully_defined():
         return False
     # TensorFlow 2.21 dies of taking a batch of empty tensors apart.
     return 1 <= feature.shape.num_elements() <= _MOST_NUMBERS
@@ -173,6 +179,16 @@ def examples_in(ds: Any) -> int:
     if count == 0:
         raise ValueError("batches() needs at least one example. Received: an empty data set")
     return count
+
+
+def _check_single(spec: Mapping[str, Any]) -> None:
+    """Raises ValueError if the examples are batched already."""
+    image = spec[IMAGE]
+    if image.dtype == tf.string and image.shape.rank not in (None, 0):
+        raise ValueError(
+            "batches() makes the batches itself: leave out batch() on the data set. "
+            f"Received: image of shape {image.shape}"
+        )
 
 
 def buffer_records(ds: Any, count: int, num_bytes: int) -> int:

@@ -67,9 +67,9 @@ def uniform_of_each(seeds: Any, shape: list[int]) -> Any:
 
     Each example's draws are those of its own seed, alone or among others; n must be known.
     """
-    if len(seeds.shape) == 1:
-        return tf.random.stateless_uniform(shape, seeds)
-    return tf.stack([tf.random.stateless_uniform(shape, seed) for seed in tf.unstack(seeds)])
+    if seeds.shape.rank == 2:
+        return tf.stack([tf.random.stateless_uniform(shape, seed) for seed in tf.unstack(seeds)])
+    return tf.random.stateless_uniform(shape, seeds)
 
 
 def log_uniform(unit: Any, bounds: tuple[float, float]) -> Any:

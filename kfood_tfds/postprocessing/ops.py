@@ -199,7 +199,16 @@ def example_key(seed: int, epoch: Any, example_id: Any) -> Any:
         seed: Seed of the run, 0..2^31-1.
         epoch: Number of the epoch, 0..2^32-1; int or scalar tensor.
         example_id: String tensor, scalar or [n].
+
+    Raises:
+        ValueError: If the id is no string.
     """
+    example_id = tf.convert_to_tensor(example_id)
+    if example_id.dtype != tf.string:
+        raise ValueError(
+            "Random draws go by the feature 'id', a string; convert it with tf.strings.as_string. "
+            f"Received: id of dtype {example_id.dtype.name}"
+        )
     # FarmHash of the bytes is the same on every machine, unlike Python's hash.
     hashed = tf.strings.to_hash_bucket_fast(example_id, 2**63 - 1)
     run = tf.cast(epoch, tf.int64) + (seed << 32)

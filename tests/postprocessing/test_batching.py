@@ -290,6 +290,35 @@ def test_unknown_and_infinite_lengths_are_refused(ds: Any) -> None:
     assert len(arrays(PLAIN.batches(known, 4))) == 1
 
 
+def test_batched_data_sets_are_refused(ds: Any) -> None:
+    for batched in (ds.batch(4), ds.batch(4, drop_remainder=True)):
+        with pytest.raises(ValueError, match=r"leave out batch\(\).*Received: image of shape \("):
+            PLAIN.batches(batched, 2)
+
+
+def test_ids_that_are_no_strings_are_refused(ds: Any) -> None:
+    numbered = ds.enumerate().map(lambda index, example: example | {"id": index})
+    with pytest.raises(ValueError, match="as_string. Received: id of dtype int64"):
+        PLAIN.batches(numbered, 2)
+    (_, _, names) = next(iter(pp.eval_pipeline(8).batches(numbered, 4, with_ids=True)))
+    assert names.numpy().tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", ["several windows", "nested box"])
+def test_shapes_that_would_pass_for_several_examples_are_left_alone(kind: str) -> None:
+    ds = pp.fake_examples(10, sides=(40, 40))
+    if kind == "several windows":
+        ds = ds.map(lambda example: pp.MultiCrop(0.6)(example))
+        pipeline = pp.Pipeline((pp.RandomSquare(0.5), pp.Resize(12)))
+    else:
+        ds = ds.map(lambda example: example | {"crop": example["crop"][None]})
+        pipeline = pp.Pipeline((pp.CropToBox(), pp.CentralSquare(), pp.Resize(12)))
+    alone = {example["id"].numpy(): pipeline(example, seed=3)["image"].numpy() for example in ds}
+    for images, _, names in pipeline.batches(ds, 5, seed=3, epochs=1, with_ids=True):
+        for image, name in zip(images, names, strict=True):
+            np.testing.assert_array_equal(image, alone[name.numpy()])
+
+
 def test_supervised_data_sets_are_refused(ds: Any) -> None:
     with pytest.raises(ValueError, match="without as_supervised=True"):
         PLAIN.batches(ds.map(lambda example: (example["image"], example["label"])), 4)
@@ -363,6 +392,10 @@ def test_windows_are_found_for_a_divisor_of_the_batch(
     assert batching.windows_at_once(ds.element_spec, batch_size) == expected
 
 
+def str_of(name: bytes) -> bytes:
+    return name
+
+
 def odd_examples(kind: str) -> Any:
     """Returns examples that can't be put together before they are decoded, or must be looked at."""
     ds = pp.fake_examples(NUMBER, encoded=kind != "decoded", sides=(16, 40))
@@ -375,13 +408,21 @@ def odd_examples(kind: str) -> Any:
         return ds.map(lambda example: example | {"more": tf.zeros([0, 3])})
     if kind == "large":
         return ds.map(lambda example: example | {"more": tf.zeros([16, 17])})
+    if kind == "quantized":
+        return ds.map(lambda e: e | {"more": tf.bitcast(tf.constant([1], tf.int16), tf.qint16)})
+    if kind == "of unknown shape":
+        return ds.map(lambda e: e | {"id": tf.numpy_function(str_of, [e["id"]], tf.string)})
     if kind == "ragged":
         return ds.map(lambda example: example | {"more": tf.ragged.constant([[1], [2, 3]])})
     return ds
 
 
 @pytest.mark.parametrize(
-    "kind", ["decoded", "without sides", "of any length", "ragged", "empty", "large"]
+    "kind",
+    [
+        *("decoded", "without sides", "of any length", "ragged"),
+        *("empty", "large", "quantized", "of unknown shape"),
+    ],
 )
 def test_examples_that_cannot_be_put_together_give_the_same(ds: Any, kind: str) -> None:
     odd = odd_examples(kind)

@@ -93,9 +93,10 @@ def windows_at_once(spec: Mapping[str, Any], batch_size: int) -> int:
 
     Only encoded examples can be put together; they must know their sides, and have small features.
     """
-    usual = all(spec[key].shape == shape for key, shape in _SHAPES.items() if key in spec)
     encoded = spec[IMAGE].dtype == tf.string and {"height", "width"} <= set(spec)
-    if not (usual and encoded and all(map(_is_small, spec.values()))):
+    if not (encoded and all(map(_is_small, spec.values()))):
+        return 1
+    if any(spec[key].shape != shape for key, shape in _SHAPES.items() if key in spec):
         return 1
     sizes = range(1, min(batch_size, _MOST_AT_ONCE) + 1)
     return max(size for size in sizes if batch_size % size == 0)

@@ -167,14 +167,14 @@ class RandomResizedCrop(RandomOp):
     def _candidates(self, extent: Any, box: Any, seed: Any) -> Any:
         """Returns parts to choose from, int32[n, 4]; those that can't fit have no place inside."""
         draws = uniform_of_each(seed, [4, self._ATTEMPTS])
-        areas, aspects, *_ = tf.unstack(draws, axis=-2)
+        areas, aspects, *places = tf.unstack(draws, axis=-2)
         area = self.area[0] + areas * (self.area[1] - self.area[0])
         logs = tf.math.log(tf.constant(self.aspect, tf.float32))
         aspect = tf.exp(logs[0] + aspects * (logs[1] - logs[0]))
         pixels = area * extent[..., :1] * extent[..., 1:]
         sides = [tf.sqrt(pixels / aspect), tf.sqrt(pixels * aspect)]
         size = tf.floor(tf.stack(sides, axis=-1) + 0.5)
-        where = tf.linalg.matrix_transpose(draws[..., 2:, :])
+        where = tf.stack(places, axis=-1)
         last = tf.maximum(extent[..., None, :] - size, 0.0)
         parts = [tf.concat([_between(where, 0.0, last), size], axis=-1)]
         if self.min_box_overlap:

@@ -8,16 +8,13 @@ Memory stays flat: the measurements are read through a memory map.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import csv
 import hashlib
 import io
 import json
 import os
-import shutil
 import struct
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +36,7 @@ from kfood_tfds.raw.messages import say
 from kfood_tfds.raw.parallel import check_workers
 from kfood_tfds.raw.planned_files import PlannedFile, check_plan, in_reading_order, plan_files
 from kfood_tfds.raw.survey import FileFacts, examine_all
+from kfood_tfds.raw.temporary_folder import temporary_folder
 from kfood_tfds.raw.thumbnails import THUMBNAIL_SIDE
 
 # Part of the key: raise it when the survey measures something else than before.
@@ -54,6 +52,7 @@ MEASUREMENT = np.dtype(
 Examiner = Callable[[Sequence[PlannedFile], int, epath.Path], Iterable[FileFacts]]
 
 _ROWS_PER_FLUSH = 16
+_TEMPORARY = "kfood_survey_"
 _FILES = ("survey.csv", "measurements.bin", "complete.json")
 
 
@@ -187,7 +186,8 @@ def _store(cache_dir: str | os.PathLike[str] | None, key: str) -> Iterator[Path]
     temporary folder, and copied there at the end.
     """
     if cache_dir is None:
-        yield _temporary_folder()
+        # Until the process ends: the memory map needs the file.
+        yield temporary_folder(_TEMPORARY)
         return
     folder = survey_folder(cache_dir, key)
     folder.mkdir(parents=True, exist_ok=True)
@@ -196,7 +196,7 @@ def _store(cache_dir: str | os.PathLike[str] | None, key: str) -> Iterator[Path]
         with locked(local / "lock"):
             yield local
         return
-    local = _temporary_folder()
+    local = temporary_folder(_TEMPORARY)
     if (folder / "complete.json").exists():
         for name in _FILES:
             (local / name).write_bytes((folder / name).read_bytes())
@@ -205,13 +205,6 @@ def _store(cache_dir: str | os.PathLike[str] | None, key: str) -> Iterator[Path]
     yield local
     for name in _FILES:
         (folder / name).write_bytes((local / name).read_bytes())
-
-
-def _temporary_folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="kfood_survey_"))
-    # At exit, not at the survey's end: the memory map needs the file.
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 def _load(folder: Path) -> tuple[list[ManifestRow], npt.NDArray[np.void]] | None:

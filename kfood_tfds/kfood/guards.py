@@ -32,6 +32,11 @@ class BuildError(KfoodError):
     """The data set can't be built here: too little room, or too few open files allowed."""
 
 
+def is_local(path: epath.Path) -> bool:
+    """Whether a path lies in the file system, not in a bucket."""
+    return "://" not in os.fspath(path)
+
+
 @contextlib.contextmanager
 def exclusive_build(data_path: epath.Path, cache_dir: epath.Path, config: str) -> Iterator[None]:
     """Lets one process at a time build a configuration, and clears up after killed ones.
@@ -44,7 +49,7 @@ def exclusive_build(data_path: epath.Path, cache_dir: epath.Path, config: str) -
     Raises:
         BuildError: If the disk is full, or the path can't be written by TensorFlow.
     """
-    if "://" in os.fspath(data_path):
+    if not is_local(data_path):
         yield
         return
     _check_text(data_path)
@@ -124,7 +129,7 @@ def check_room(data_path: epath.Path, num_bytes: int, shuffled_here: bool = True
     """
     if shuffled_here and num_bytes > _SHUFFLE_IN_MEMORY:
         _allow_open_files()
-    if "://" in os.fspath(data_path):
+    if not is_local(data_path):
         return
     free = shutil.disk_usage(_existing(Path(data_path))).free
     needed = int(num_bytes * _DISK_FACTOR)

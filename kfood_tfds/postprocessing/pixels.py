@@ -11,6 +11,7 @@ import tensorflow as tf
 from kfood_tfds.postprocessing import checks
 from kfood_tfds.postprocessing.decoding import IMAGE, WINDOW, pending_window
 from kfood_tfds.postprocessing.ops import Example, Op, PixelOp, RandomPixelOp
+from kfood_tfds.postprocessing.windows import side_of_share
 
 METHODS = ("nearest", "bilinear", "area", "bicubic")
 DTYPES = ("float32", "uint8")
@@ -130,13 +131,12 @@ class MultiCrop(Op):
     def apply(self, example: Example) -> Example:
         """Sets ``"window"`` to int32[5, 4]: the middle, then the corners row by row."""
         window = pending_window(example)
-        shorter = tf.cast(tf.minimum(window[2], window[3]), tf.float32)
-        side = tf.maximum(tf.cast(tf.floor(shorter * self.scale + 0.5), tf.int32), 1)
+        side = side_of_share(window, self.scale)
         room = window[2:] - side
         places = [room // 2]
         places += [room * tf.constant(corner) for corner in ([0, 0], [0, 1], [1, 0], [1, 1])]
-        size = tf.stack([side, side])
-        example[WINDOW] = tf.stack([tf.concat([window[:2] + at, size], 0) for at in places])
+        parts = [tf.concat([window[:2] + at, side, side], axis=0) for at in places]
+        example[WINDOW] = tf.stack(parts)
         return example
 
 

@@ -81,9 +81,7 @@ class RandomSquare(RandomOp):
     def draw(self, example: Example, seed: Any) -> Example:
         """Sets ``"window"``."""
         window = pending_window(example)
-        shorter = tf.cast(_shorter(window[..., 2:]), tf.float32)
-        side = tf.maximum(tf.cast(tf.floor(shorter * self.scale + 0.5), tf.int32), 1)
-        example[WINDOW] = square_at_random(window, side, seed)
+        example[WINDOW] = square_at_random(window, side_of_share(window, self.scale), seed)
         return example
 
     def evaluation(self) -> tuple[Op, ...]:
@@ -253,6 +251,12 @@ def box_in_pixels(example: Example, margin: float) -> tuple[Any, Any]:
     corners = tf.cast(tf.round(box * tf.concat([size, size], axis=-1)), tf.int32)
     low, high = tf.split(corners, 2, axis=-1)
     return low, high
+
+
+def side_of_share(window: Any, share: float) -> Any:
+    """Returns int32[1]: a share of the window's shorter side, rounded, but at least 1."""
+    shorter = tf.cast(_shorter(window[..., 2:]), tf.float32)
+    return tf.maximum(tf.cast(tf.floor(shorter * share + 0.5), tf.int32), 1)
 
 
 def square_at_random(window: Any, side: Any, seed: Any) -> Any:

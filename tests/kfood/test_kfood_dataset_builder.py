@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import pytest
 import tensorflow_datasets as tfds
+from etils import epath
 
 from kfood_tfds.kfood import Builder, KfoodConfig, guards
 from kfood_tfds.kfood.configs import BUILDER_CONFIGS
@@ -213,3 +214,20 @@ def test_reading_caches_nothing_unless_asked_to(
     assert handed_on == {"split": "train", "shuffle_files": True}
     own = tfds.ReadConfig(try_autocache=True)
     assert builder.as_dataset(read_config=own) == {"split": None, "read_config": own}
+
+
+def test_small_pieces_are_read_of_files_and_large_ones_of_buckets(
+    dummy_build: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tfds.core.DatasetBuilder, "as_dataset", lambda self, **kwargs: kwargs)
+    builder = dummy_build["builder"]
+    # No more than a processor's own cache, in whole pages; TFDS's default is 8 MB.
+    size = builder.as_dataset()["read_config"].override_buffer_size
+    assert 4096 <= size <= 1 << 20 and size % 4096 == 0
+    monkeypatch.setattr(guards, "is_local", lambda path: False)
+    assert builder.as_dataset()["read_config"].override_buffer_size is None
+
+
+def test_what_lies_in_a_bucket_is_not_local(tmp_path: Path) -> None:
+    assert guards.is_local(epath.Path(tmp_path)) and guards.is_local(epath.Path("data"))
+    assert not guards.is_local(epath.Path("gs://bucket/kfood"))

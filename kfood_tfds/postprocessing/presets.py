@@ -134,5 +134,6 @@ def _tail(
 
 
 def _check_augment(augment: Sequence[Op]) -> None:
-    if isinstance(augment, Op) or not all(isinstance(op, Op) for op in augment):
+    # A generator would be used up by this look.
+    if not isinstance(augment, Sequence) or not all(isinstance(op, Op) for op in augment):
         raise ValueError(f"augment must be a sequence of ops. Received: augment={augment!r}")

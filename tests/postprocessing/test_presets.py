@@ -101,3 +101,5 @@ def test_augment_must_be_ops() -> None:
         pp.train_pipeline(32, augment=pp.MixUp())
     with pytest.raises(ValueError, match="augment must be a sequence of ops"):
         pp.train_pipeline(32, augment=("flip",))
+    with pytest.raises(ValueError, match="augment must be a sequence of ops"):
+        pp.train_pipeline(32, augment=(op for op in [pp.MixUp()]))  # type: ignore[arg-type]

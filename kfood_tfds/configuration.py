@@ -18,6 +18,7 @@ import numpy as np
 import tensorflow_datasets as tfds
 
 from kfood_tfds.raw.errors import KfoodError
+from kfood_tfds.split_sizes import split_names, split_size
 
 SCHEMA_FILE = "config.schema.json"
 
@@ -79,7 +80,7 @@ def load(config: str | os.PathLike[str] | Mapping[str, Any]) -> Experiment:
     filled = with_defaults(content, place)
     named = functools.partial(_named, place)
     builder = named("dataset", lambda: _builder(filled["dataset"], folder))
-    _check_splits(builder, filled["dataset"], place)
+    _check_splits(builder, filled["dataset"], named)
     pipelines = _pipelines(filled["pipeline"], builder, filled["dataset"], named)
     train_pipeline, eval_pipeline = pipelines
     train = _train_batches(filled, builder, train_pipeline, named)
@@ -236,15 +237,10 @@ def _builder(dataset: Config, folder: Path) -> Any:
     return builder
 
 
-def _check_splits(builder: Any, dataset: Config, place: str) -> None:
-    known = sorted(builder.info.splits)
+def _check_splits(builder: Any, dataset: Config, named: Any) -> None:
     for key in ("train", "validation"):
-        name = dataset[key]
-        if name is not None and name.split("[")[0].split("+")[0] not in known:
-            raise ConfigurationError(
-                f"{place}: dataset.{key}: the data set has the splits {', '.join(known)}. "
-                f"Received: {name!r}"
-            )
+        if dataset[key] is not None:
+            named(f"dataset.{key}", functools.partial(split_size, builder.info, dataset[key]))
 
 
 def _pipelines(settings: Config, builder: Any, dataset: Config, named: Any) -> tuple[Any, Any]:
@@ -254,7 +250,8 @@ def _pipelines(settings: Config, builder: Any, dataset: Config, named: Any) -> t
 
     scale: Any = settings["scale"]
     if scale == "dataset":
-        split = dataset["train"].split("[")[0]
+        names = split_names(dataset["train"])
+        split = names[0] if len(names) == 1 else dataset["train"]
         scale = named("pipeline.scale", lambda: pp.Normalize.from_info(builder.info, split))
     augment = [
         named(f"pipeline.augment[{number}]", functools.partial(from_config, op, catalogue.OPS))

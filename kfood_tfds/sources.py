@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from kfood_tfds.raw.errors import KfoodError
+from kfood_tfds.split_sizes import split_size
 
 IMAGE_FORMS = ("decoded", "encoded")
 
@@ -36,9 +37,9 @@ class SourceError(KfoodError):
 class RandomAccess(Sequence[Any]):
     """A split of a built data set as a sequence of example dicts.
 
-    ``source[i]`` is one example, ``source[[i, j, k]]`` and ``source[i:j]`` are lists of examples
-    that are read in one go. An example is a dict with the features' numpy values; ``id`` is a
-    ``str``. Pickling takes the place of the files, not what they hold, and each process opens them
+    ``source[i]`` is one example; ``source[[i, j, k]]``, ``source[i:j]`` and ``source[mask]``, with
+    bool[len(source)], are lists of examples that are read in one go. An example is a dict with the
+    features' numpy values; ``id`` is a ``str``. Pickling takes the place of the files, not what they hold, and each process opens them
     for itself; a source can be shared by threads.
 
     Attributes:
@@ -58,7 +59,8 @@ class RandomAccess(Sequence[Any]):
         """Opens the files; see ``random_access`` for a source by name.
 
         Raises:
-            SourceError: If the folder has no data set with random access, or no such split.
+            SourceError: If the folder has no data set with random access, or no such split, or
+                that has no example.
             ValueError: If ``image`` is none of the two.
         """
         if image not in IMAGE_FORMS:
@@ -81,12 +83,10 @@ class RandomAccess(Sequence[Any]):
                 "kfood_tfds.sources.convert_to_array_record puts them beside the others, once. "
                 f"Received: {self.directory} with {', '.join(sorted(formats))} files"
             )
-        whole = self.split.split("[")[0].split("+")[0]
-        if whole not in builder.info.splits:
-            raise SourceError(
-                f"The data set in {self.directory} has the splits {sorted(builder.info.splits)}. "
-                f"Received: split={self.split!r}"
-            )
+        try:
+            split_size(builder.info, self.split)
+        except ValueError as error:
+            raise SourceError(f"{self.directory}: {error}") from error
         raw = tfds.decode.DeserializeMethod.RAW_BYTES
         self._records = builder.as_data_source(
             self.split, deserialize_method=raw, file_format=_ARRAY_RECORD
@@ -119,10 +119,11 @@ class RandomAccess(Sequence[Any]):
     def __getitem__(
         self, key: SupportsIndex | slice | Sequence[int] | NDArray[np.integer[Any]]
     ) -> Any:
-        """Returns one example, or a list of those at a slice, a list or an array of indices.
+        """Returns one example, or a list of those at a slice, at several indices or in a mask.
 
         Raises:
-            IndexError: If an index lies outside -len..len-1.
+            IndexError: If an index lies outside -len..len-1, or a mask has another length.
+            TypeError: If the indices are neither whole numbers nor a mask.
         """
         if isinstance(key, slice):
             return self.__getitems__(range(*key.indices(len(self))))
@@ -145,10 +146,11 @@ class RandomAccess(Sequence[Any]):
         """Returns the serialised examples at several indices, read in one go.
 
         Raises:
-            IndexError: If an index lies outside -len..len-1.
+            IndexError: If an index lies outside -len..len-1, or a mask has another length.
+            TypeError: If the indices are neither whole numbers nor a mask.
         """
-        indices = np.asarray(keys, dtype=np.int64).ravel()
         length = len(self)
+        indices = _whole_numbers(keys, length)
         outside = (indices < -length) | (indices >= length)
         if outside.any():
             raise IndexError(
@@ -319,6 +321,24 @@ def decode_image(data: bytes) -> NDArray[np.uint8]:
     """Decodes stored image bytes with Pillow to uint8[height, width, 3]."""
     with Image.open(io.BytesIO(data)) as image:
         return np.asarray(image.convert("RGB"))
+
+
+def _whole_numbers(keys: Any, length: int) -> NDArray[np.int64]:
+    """Returns indices, or the places where a mask is true, as int64[n]."""
+    array = np.asarray(keys)
+    if array.dtype == np.bool_ and array.ndim == 1:
+        if len(array) != length:
+            raise IndexError(
+                f"A mask must have an entry for each of the {length} examples. "
+                f"Received: {len(array)} entries"
+            )
+        return np.flatnonzero(array)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise TypeError(
+            "Several examples are named by a list or an array of whole numbers, or by a mask, "
+            f"bool[{length}]. Received: {array.dtype}{list(array.shape)} {array.ravel()[:5]}"
+        )
+    return array.astype(np.int64)
 
 
 def _built_directory(name: str, data_dir: str | None) -> str:

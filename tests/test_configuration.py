@@ -225,7 +225,15 @@ def test_faults_are_named_by_their_place(folder: Path, parts: dict[str, Any], wo
         ({"pipeline": {"size": 8, "scale": "dataset"}}, "pipeline.scale: "),
         ({"pipeline": {"size": 8, "dtype": "uint8", "scale": "imagenet"}}, "pipeline: "),
         ({"dataset": {"name": "nonesuch"}}, "dataset: Dataset nonesuch not found"),
-        ({"dataset": {"name": "stream", "data_dir": "data", "train": "all"}}, "dataset.train: "),
+        ({"dataset": {"name": "stream", "data_dir": "data", "train": "test"}}, "dataset.train: "),
+        (
+            {"dataset": {"name": "stream", "data_dir": "data", "train": "train+test"}},
+            "dataset.train: The data set has the splits",
+        ),
+        (
+            {"dataset": {"name": "stream", "data_dir": "data", "validation": "validation[5:]"}},
+            "dataset.validation: A split, or a part of one, must have an example",
+        ),
         ({"sampler": {"name": "random"}}, "dataset: Random access takes ArrayRecord"),
         ({"sampler": {"name": "resample", "rates": [0, 0]}}, "sampler: rates must be"),
         ({"batch_size": 100, "drop_remainder": True}, "batch_size: "),

@@ -230,6 +230,45 @@ def test_missing_data_set_split_and_form_are_named(data_dir: str, tmp_path: Path
         sources.random_access("small", "train", data_dir, image="raw")
 
 
+@pytest.mark.parametrize(
+    ("split", "words"),
+    [
+        ("train+test", r"splits \['train'\].*split='train\+test'"),
+        ("test+train", r"splits \['train'\]"),
+        ("train[", "sums such as"),
+        ("train[:1", "sums such as"),
+        ("", "sums such as"),
+        ("train[:0]", "must have an example"),
+        ("train[99:]", "sums such as|must have an example"),
+    ],
+)
+def test_splits_that_name_nothing_are_refused(data_dir: str, split: str, words: str) -> None:
+    with pytest.raises(sources.SourceError, match=words):
+        sources.random_access("small", split, data_dir)
+
+
+def test_parts_and_sums_of_splits_are_taken(data_dir: str) -> None:
+    assert len(sources.random_access("small", "train[:10]", data_dir)) == 10
+    assert len(sources.random_access("small", "train[:4]+train[20:]", data_dir)) == 4 + COUNT - 20
+
+
+def test_a_mask_gives_the_examples_where_it_is_true(source: sources.RandomAccess) -> None:
+    labels = source.column("label")
+    wanted = [example["id"] for example in source if example["label"] == 2]
+    assert [example["id"] for example in source[labels == 2]] == wanted
+    assert [example["id"] for example in source[(labels == 2).tolist()]] == wanted
+    assert source[np.zeros(COUNT, bool)] == []
+
+
+def test_keys_that_are_neither_indices_nor_a_mask_are_refused(source: sources.RandomAccess) -> None:
+    with pytest.raises(IndexError, match=f"each of the {COUNT}.*3 entries"):
+        source[[True, False, True]]
+    for key in (np.array([0.0, 1.0]), np.array([[0, 1]]), ["a"]):
+        with pytest.raises(TypeError, match="whole numbers, or by a mask"):
+            source[key]
+    assert source[[]] == []
+
+
 @pytest.mark.slow
 def test_torch_loader_with_spawned_workers_gives_every_id_once(
     source: sources.RandomAccess,

@@ -31,7 +31,7 @@ def class_counts(source: Any, split: str | None = None, num_classes: int | None 
         ValueError: If the info has no counts for the split, or a label lies beyond ``num_classes``.
     """
     if hasattr(source, "metadata"):
-        return _from_metadata(source, split)
+        return _resized(_from_metadata(source, split), num_classes)
     if hasattr(source, "column"):
         labels = np.asarray(source.column("label"), dtype=np.int64)
         own = source.info.features["label"].num_classes if hasattr(source, "info") else None
@@ -118,6 +118,7 @@ def example_weights(labels: Any, weights: Mapping[int, float]) -> Any:
 
     Raises:
         ValueError: If the weights leave out a label, or don't fit one-hot labels.
+        tf.errors.InvalidArgumentError: If a label in a tensor has no weight.
     """
     table = _weight_table(weights)
     if isinstance(labels, np.ndarray | list | tuple):
@@ -136,7 +137,35 @@ def example_weights(labels: Any, weights: Mapping[int, float]) -> Any:
     if labels.shape.rank == 2:
         _check_width(labels.shape[-1], table)
         return tf.linalg.matvec(tf.cast(labels, tf.float32), tf.constant(table))
-    return tf.gather(tf.constant(table), labels)
+    return tf.gather(tf.constant(table), checked_labels(labels, len(table), "weight"))
+
+
+def checked_labels(labels: Any, known: int, kind: str) -> Any:
+    """Returns integer labels as a tensor that fails by name where a table has no entry for one.
+
+    Args:
+        labels: Integers of any shape.
+        known: Number of the table's entries.
+        kind: What the table has, for the error's text, such as ``"weight"``.
+
+    Raises:
+        tf.errors.InvalidArgumentError: If a label is not in 0..known-1.
+    """
+    import tensorflow as tf
+
+    tensor = tf.convert_to_tensor(labels)
+    rule = (
+        f"There must be a {kind} for each label, and there are {known}: give one for every class "
+        "of the data set. Received: label"
+    )
+    low, high = tf.reduce_min(tensor), tf.reduce_max(tensor)
+    few = tf.equal(tf.size(tensor), 0)
+    checks = [
+        tf.debugging.Assert(few | (low >= 0), [rule, low]),
+        tf.debugging.Assert(few | (high < known), [rule, high]),
+    ]
+    with tf.control_dependencies([check for check in checks if check is not None]):
+        return tf.identity(tensor)
 
 
 def add_weights(weights: Mapping[int, float]) -> Callable[[Any, Any], tuple[Any, Any, Any]]:
@@ -189,6 +218,13 @@ def _from_metadata(info: Any, split: str | None) -> Counts:
             f"Received: split={split!r}"
         )
     return np.asarray(counts[split], dtype=np.int64)
+
+
+def _resized(counts: Counts, num_classes: int | None) -> Counts:
+    """Returns the counts of so many classes, if none beyond has examples."""
+    if num_classes is None:
+        return counts
+    return count_labels(np.repeat(np.arange(len(counts)), counts), num_classes)
 
 
 def _from_dataset(ds: Any, num_classes: int) -> Counts:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kfood_tfds.raw.classes import load_class_table
 from kfood_tfds.sampling import draws
-from kfood_tfds.sampling.class_balance import Counts, as_counts, class_counts
+from kfood_tfds.sampling.class_balance import Counts, as_counts, checked_labels, class_counts
 
 BALANCED = "balanced"
 BALANCED_CATEGORIES = "balanced_categories"
@@ -74,8 +74,19 @@ def category_of_class() -> NDArray[np.int64]:
 
 
 def expected_length(counts: ArrayLike, rates: ArrayLike) -> float:
-    """Returns the mean number of examples after resampling: the sum of count times rate."""
-    return float(np.dot(as_counts(counts), _checked_rates(rates)))
+    """Returns the mean number of examples after resampling: the sum of count times rate.
+
+    Raises:
+        ValueError: If either is invalid, or a class with examples has no rate.
+    """
+    numbers, table = as_counts(counts), _checked_rates(rates)
+    if numbers[len(table) :].any():
+        raise ValueError(
+            "Each class that has examples must have a rate. "
+            f"Received: {len(table)} rates, examples of label {int(np.flatnonzero(numbers)[-1])}"
+        )
+    both = min(len(numbers), len(table))
+    return float(np.dot(numbers[:both], table[:both]))
 
 
 def copies(ids: Any, labels: Any, rates: ArrayLike, seed: int = 0, epoch: Any = 0) -> Any:
@@ -91,17 +102,28 @@ def copies(ids: Any, labels: Any, rates: ArrayLike, seed: int = 0, epoch: Any = 
     Returns:
         int64 tensor of that shape: the rate's whole part, and one more with the probability of the
         rest.
+
+    Raises:
+        tf.errors.InvalidArgumentError: If a label has no rate.
     """
+    return _copies(ids, labels, rates, seed, epoch, "")
+
+
+def _copies(
+    ids: Any, labels: Any, rates: ArrayLike, seed: int, epoch: Any, pass_key: Any, coins: Any = True
+) -> Any:
+    """Returns ``copies`` of a pass over the data; without coins the rates are rounded up."""
     import tensorflow as tf
 
-    table = tf.constant(_checked_rates(rates), tf.float64)
-    rate = tf.gather(table, labels)
-    key = tf.strings.join([f"resample/{seed}/", tf.strings.as_string(epoch), "/"])
+    table = _checked_rates(rates)
+    rate = tf.gather(tf.constant(table, tf.float64), checked_labels(labels, len(table), "rate"))
+    key = tf.strings.join([f"resample/{seed}/", tf.strings.as_string(epoch), "/", pass_key])
     # FarmHash of the bytes is the same on every machine.
     hashed = tf.strings.to_hash_bucket_fast(tf.strings.join([key, ids]), _HASH_BUCKETS)
-    coin = tf.cast(hashed, tf.float64) / _HASH_BUCKETS
+    coin = tf.where(coins, tf.cast(hashed, tf.float64) / _HASH_BUCKETS, -1.0)
     whole = tf.floor(rate)
-    return tf.cast(whole, tf.int64) + tf.cast(coin < rate - whole, tf.int64)
+    more = (rate > whole) & (coin < rate - whole)
+    return tf.cast(whole, tf.int64) + tf.cast(more, tf.int64)
 
 
 def exact_length(ids: Any, labels: Any, rates: ArrayLike, seed: int = 0, epoch: int = 0) -> int:
@@ -113,6 +135,9 @@ def exact_length(ids: Any, labels: Any, rates: ArrayLike, seed: int = 0, epoch: 
         rates: Rate of each label.
         seed: Seed of the run.
         epoch: Number of the epoch.
+
+    Raises:
+        tf.errors.InvalidArgumentError: If a label has no rate.
     """
     return int(np.sum(copies(list(ids), np.asarray(labels), rates, seed, epoch).numpy()))
 
@@ -131,7 +156,8 @@ def resample(
     """Repeats and drops examples by the rate of their class, in one pass and before any is decoded.
 
     Where the class counts are known, every epoch has the same number of examples, the expected
-    one: a pass in which the coins give more is cut, one that gives less goes on at the beginning.
+    one: a pass in which the coins give more is cut, one that gives less goes on at the beginning,
+    with coins of its own.
     ``at_epoch`` of the data set, for ``Pipeline.batches``, gives it with the coins of any epoch;
     other maps lose it, so resample last. Further copies of an example have ``#2``, ``#3`` and so
     on behind their id, so that random ops, keyed by the id, treat them differently.
@@ -154,6 +180,8 @@ def resample(
     Raises:
         ValueError: If the data set is batched, supervised, or lacks a feature, or an argument is
             invalid.
+        tf.errors.InvalidArgumentError: While reading, if a label has no rate, or the data set has
+            fewer examples than the counts say, so that an epoch can't be filled.
     """
     _check_elements(ds)
     draws.check_count("seed", seed)
@@ -161,10 +189,25 @@ def resample(
         counts = class_counts(ds)
     known = None if counts is None else as_counts(counts, split)
     table = _rate_table(rates, known, length, categories)
-    stream = _Stream(ds, tuple(table.tolist()), seed, *_extent(table, known, length))
+    stream = _Stream(ds, tuple(table.tolist()), seed, _extent(table, known, length))
     result = stream.at_epoch(epoch)
     result.at_epoch = stream.at_epoch
     return result
+
+
+@dataclasses.dataclass(frozen=True)
+class _Extent:
+    """How long an epoch of fixed length is, and how many passes over the data fill it.
+
+    Attributes:
+        length: Examples of an epoch.
+        tossed: Passes with coins, so many that they fall short about once in a million epochs.
+        filled: Passes after them that take every example, so that an epoch is always full.
+    """
+
+    length: int
+    tossed: int
+    filled: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,25 +217,47 @@ class _Stream:
     ds: Any
     rates: tuple[float, ...]
     seed: int
-    length: int | None
-    passes: int
+    extent: _Extent | None
 
     def at_epoch(self, epoch: Any) -> Any:
         """Returns the data set with the coins of an epoch; the number may be a tensor."""
         import tensorflow as tf
 
-        if self.length is None:
+        if self.extent is None:
             return self._pass(epoch, 0)
-        passes = tf.data.Dataset.range(self.passes)
-        filled = passes.flat_map(lambda number: self._pass(epoch, number)).take(self.length)
-        return filled.apply(tf.data.experimental.assert_cardinality(self.length))
+        length = self.extent.length
+        # One number more, at which it shows that the counts are not those of the data.
+        passes = tf.data.Dataset.range(self.extent.tossed + self.extent.filled + 1)
+        filled = passes.flat_map(lambda number: self._later_pass(epoch, number)).take(length)
+        return filled.apply(tf.data.experimental.assert_cardinality(length))
+
+    def _later_pass(self, epoch: Any, number: Any) -> Any:
+        import tensorflow as tf
+
+        if self.extent is None:
+            return self._pass(epoch, number)
+        rule = (
+            f"An epoch of {self.extent.length} examples cannot be filled: the data set has fewer "
+            "examples, or other classes, than the counts say. Give the counts of just these "
+            "examples, of the part of the split that is read, or none. Received: passes over the "
+            "data, all of them too short"
+        )
+        passes = self.extent.tossed + self.extent.filled
+        with tf.control_dependencies([tf.debugging.Assert(number < passes, [rule, number])]):
+            return self._pass(epoch, tf.identity(number))
 
     def _pass(self, epoch: Any, number: Any) -> Any:
         import tensorflow as tf
 
+        coins = self.extent is None or number < self.extent.tossed
+        # The first pass has the coins of a stream without a fixed length.
+        later = tf.strings.join(["pass ", tf.strings.as_string(number), "/"])
+        pass_key = tf.where(tf.equal(number, 0), "", later)
+
         def spread(examples: dict[str, Any]) -> dict[str, Any]:
             labels = tf.cast(examples["label"], tf.int64)
-            times = copies(examples["id"], labels, self.rates, self.seed, epoch)
+            named = examples["id"], labels
+            times = _copies(*named, self.rates, self.seed, epoch, pass_key, coins)
             rows = tf.repeat(tf.range(tf.size(times, tf.int64)), times)
             first = tf.repeat(tf.cumsum(times, exclusive=True), times)
             place = tf.range(tf.size(rows, tf.int64)) - first + tf.cast(number, tf.int64) * most
@@ -221,24 +286,26 @@ def marked_ids(ids: Any, places: Any) -> Any:
     return tf.where(places == 0, ids, later)
 
 
-def _extent(rates: Rates, counts: Counts | None, length: int | None) -> tuple[int | None, int]:
-    """Returns the length of an epoch, if it is fixed, and how many passes it takes at most."""
+def _extent(rates: Rates, counts: Counts | None, length: int | None) -> _Extent | None:
+    """Returns the extent of an epoch; None where its length follows from the coins alone."""
     if counts is None:
         if length is not None:
             raise ValueError(
                 "An epoch of fixed length takes the class counts; give them, or an info and its "
                 f"split, as counts. Received: length={length}, counts=None"
             )
-        return None, 1
-    expected = expected_length(counts, rates)
+        return None
+    expected, present = expected_length(counts, rates), np.flatnonzero(counts)
     chosen = round(expected) if length is None else draws.check_count("length", length, 1)
     if expected <= 0 or chosen < 1:
         raise ValueError(
-            "These rates drop every example; raise that of a class that has any. "
-            f"Received: rates={rates[counts > 0][:5].tolist()} for the first classes with examples"
+            "These rates drop every example; raise that of a class that has any, or give a length. "
+            f"Received: rates={rates[present][:5].tolist()} for the first classes with examples"
         )
-    # One pass for the coins that fell short, one more for those of a tiny data set.
-    return chosen, math.ceil(chosen / expected) + 2
+    # Sums of coins spread less than a Poisson variable of their mean: this is six deviations off.
+    mean = chosen + 6 * math.sqrt(chosen) + 10
+    kept = int(counts[present][rates[present] > 0].sum())
+    return _Extent(chosen, math.ceil(mean / expected), math.ceil(chosen / kept))
 
 
 def _rate_table(

@@ -31,19 +31,31 @@ def split_indices(
         int64[n] for each ratio, ascending; together every index once.
 
     Raises:
-        ValueError: If the ratios are unusable or a feature is missing.
+        ValueError: If the ratios are unusable, a feature is missing, or an id is no text.
     """
     columns = _columns(source)
     names = [str(number) for number in range(len(ratios))]
     parts = assign_splits(
         [int(label) for label in columns["label"]],
         [int(group) for group in columns["group"]],
-        [str(name) for name in columns["id"]],
+        _texts(columns["id"]),
         list(zip(names, ratios, strict=True)),
         seed=seed,
     )
     assigned = np.asarray(parts)
     return tuple(np.flatnonzero(assigned == name).astype(np.int64) for name in names)
+
+
+def _texts(ids: Sequence[Any]) -> list[str]:
+    """Returns ids as text, where TFDS and TensorFlow give UTF-8: the division is the same."""
+    texts = [name.decode() if isinstance(name, bytes) else name for name in ids]
+    other = next((name for name in texts if not isinstance(name, str)), None)
+    if other is not None:
+        raise ValueError(
+            "split_indices divides by the ids, which must be texts. "
+            f"Received: id={other!r} of type {type(other).__name__}"
+        )
+    return [str(name) for name in texts]
 
 
 def _columns(source: Any) -> Mapping[str, Any]:

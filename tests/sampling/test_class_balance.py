@@ -34,6 +34,23 @@ def test_counts_of_a_data_set_and_of_a_source() -> None:
     assert len(cb.class_counts(source)) == 150
 
 
+def test_counts_of_an_info_have_the_length_asked_for() -> None:
+    info = _info(class_counts={"train": [3, 0, 1]})
+    assert cb.class_counts(info, "train", num_classes=5).tolist() == [3, 0, 1, 0, 0]
+    with pytest.raises(ValueError, match="for another class table give num_classes"):
+        cb.class_counts(info, "train", num_classes=2)
+
+
+def test_labels_without_a_weight_are_named_in_a_graph_too() -> None:
+    labels = tf.data.Dataset.from_tensor_slices([[0, 1], [1, 2], [-1, 0]])
+    weighted = labels.map(lambda batch: cb.example_weights(batch, {0: 2.0, 1: 0.5}))
+    assert next(iter(weighted)).numpy().tolist() == [2.0, 0.5]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a weight for each label.*are 2"):
+        list(weighted)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a weight for each label"):
+        cb.example_weights(tf.constant([-1, 0]), {0: 2.0, 1: 0.5})
+
+
 def test_balanced_equals_scikit_learns() -> None:
     # sklearn.utils.class_weight.compute_class_weight("balanced", classes=[0, 2, 3],
     # y=[0] * 6 + [2] * 3 + [3]) is [10/18, 10/9, 10/3].

@@ -118,6 +118,64 @@ def test_a_short_pass_goes_on_at_the_beginning() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("count", "rate", "length"),
+    [(3, 0.5, None), (10, 0.1, None), (300, 0.01, None), (8, 0.02, 2), (2, 0.9, 5), (1, 0.3, 1)],
+)
+def test_an_epoch_is_full_at_the_lowest_rates_too(
+    count: int, rate: float, length: int | None
+) -> None:
+    ds, _ = _stream([count])
+    resampled = rs.resample(ds, [rate], counts=[count], length=length)
+    expected = round(count * rate) if length is None else length
+    seen: Counter[str] = Counter()
+    epochs = _ids(tf.data.Dataset.range(40).flat_map(resampled.at_epoch))
+    assert len(epochs) == 40 * expected
+    for epoch in range(40):
+        ids = epochs[epoch * expected : (epoch + 1) * expected]
+        assert len(ids) == len(set(ids)) == expected
+        seen.update(name.partition("#")[0] for name in ids)
+    # 40 epochs of independent draws leave none of the few out, and favour none of the many.
+    assert len(seen) == count or expected * 40 < 5 * count
+    assert max(seen.values()) <= max(40 * expected / count * 2.5, 6)
+
+
+def test_each_pass_tosses_coins_of_its_own() -> None:
+    ds, _ = _stream([100])
+    names = _ids(rs.resample(ds, [0.5], counts=[100], length=200))
+    passes: dict[str, set[str]] = {}
+    for name in names:
+        plain, _, mark = name.partition("#")
+        passes.setdefault(mark, set()).add(plain)
+    sets = list(passes.values())
+    assert len(sets) >= 4
+    # Two halves at random have a quarter in common, a third of all coins at most.
+    assert all(len(one & other) < 40 for one in sets[:3] for other in sets[:3] if one is not other)
+    free = _ids(rs.resample(ds, [0.5]))
+    assert names[: len(free)] == free
+
+
+def test_counts_that_are_not_those_of_the_data_are_named() -> None:
+    ds, _ = _stream([4])
+    other = rs.resample(ds, [0.0, 1.0], counts=[4, 6])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be filled.*fewer examples"):
+        _ids(other)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be filled.*fewer examples"):
+        _ids(rs.resample(ds.take(0), [1.0], counts=[4]))
+
+
+def test_labels_without_a_rate_are_named() -> None:
+    ds, _ = _stream([2, 2, 2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a rate for each label.*there are 2"):
+        _ids(rs.resample(ds, {0: 1.0, 1: 2.0}))
+    with pytest.raises(ValueError, match="2 rates, examples of label 2"):
+        rs.resample(ds, [1.0, 2.0], counts=[2, 2, 2])
+    # Classes that have none need no rate.
+    assert len(_ids(rs.resample(ds.take(0), [1.0]))) == 0
+    assert rs.expected_length([4, 2, 0, 0], [0.5, 2.0]) == 6.0
+
+
+@pytest.mark.slow
 def test_fixed_length_is_the_expected_one_in_every_epoch() -> None:
     counts = [30, 70]
     ds, _ = _stream(counts)

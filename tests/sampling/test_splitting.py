@@ -52,6 +52,20 @@ def test_takes_a_stored_source_and_a_list_of_examples(source: Any) -> None:
     assert np.abs(counts - [5, 5, 10]).max() <= 1
 
 
+def test_ids_as_bytes_give_the_division_of_their_texts() -> None:
+    columns = _columns()
+    encoded = [name.encode() for name in columns["id"]]
+    expected = [part.tolist() for part in split_indices(columns)]
+    for ids in (encoded, np.array(encoded, dtype=object), np.array(columns["id"])):
+        parts = split_indices({**columns, "id": ids})
+        assert [part.tolist() for part in parts] == expected
+
+
+def test_ids_that_are_no_texts_are_named() -> None:
+    with pytest.raises(ValueError, match=r"must be texts.*id=7 of type int"):
+        split_indices({**_columns(), "id": [7, *_columns()["id"][1:]]})
+
+
 def test_missing_features_and_bad_ratios_are_named() -> None:
     with pytest.raises(ValueError, match="without group"):
         split_indices({name: values for name, values in _columns().items() if name != "group"})

@@ -213,12 +213,14 @@ def test_a_hundred_thousand_shuffled_records_are_skipped_undecoded() -> None:
     # As long as the image, because the shuffle buffer is measured in bytes.
     no_image = bytes(len(one["image"].numpy()))
     broken = ds.map(
-        lambda example: example
-        | {
-            "image": tf.where(
-                tf.reduce_any(example["id"] == tf.constant(batch)), one["image"], no_image
-            )
-        }
+        lambda example: (
+            example
+            | {
+                "image": tf.where(
+                    tf.reduce_any(example["id"] == tf.constant(batch)), one["image"], no_image
+                )
+            }
+        )
     )
     assert ids(pipeline.batches(broken, 100, epochs=1, start_step=1000, with_ids=True)) == [batch]
     whole = pipeline.batches(ds, 100, epochs=2, start_step=1000, with_ids=True)

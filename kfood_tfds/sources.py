@@ -39,8 +39,8 @@ class RandomAccess(Sequence[Any]):
 
     ``source[i]`` is one example; ``source[[i, j, k]]``, ``source[i:j]`` and ``source[mask]``, with
     bool[len(source)], are lists of examples that are read in one go. An example is a dict with the
-    features' numpy values; ``id`` is a ``str``. Pickling takes the place of the files, not what they
-    hold, and each process opens them for itself; a source can be shared by threads.
+    features' numpy values; ``id`` is a ``str``. Pickling takes the place of the files, not what
+    they hold, and each process opens them for itself; a source can be shared by threads.
 
     Attributes:
         directory: Folder of the shards.

@@ -17,7 +17,10 @@ from kfood_tfds.sampling.resampling import COPY_MARK
 class PyDataset(keras.utils.PyDataset):
     """Batches of the sampled examples for ``model.fit`` with the TensorFlow, torch or JAX backend.
 
-    Each of Keras's epochs is one of the sampler's, from its epoch on. With the TensorFlow backend
+    Each of Keras's epochs is one of the sampler's, from its epoch on: for
+    ``fit(initial_epoch=5)`` give ``sampler.at(5)``. One that is left before its last batch begins
+    anew; with ``steps_per_epoch`` the next one begins when the last batch has been taken. ``fit``
+    takes the batches in random order unless given ``shuffle=False``. With the TensorFlow backend
     ``sampling.dataset`` is faster.
     """
 
@@ -56,6 +59,7 @@ class PyDataset(keras.utils.PyDataset):
         self._transform, self._seed = transform, seed
         self._batch_size, self._drop_remainder = batch_size, drop_remainder
         self._epoch = sampler.epoch
+        self._begun, self._read, self._was_reset = False, False, False
         self._pipeline: _PipelineBatch | None = None
         if hasattr(transform, "on_example"):
             self._source = source.encoded().with_transform(None)
@@ -78,6 +82,7 @@ class PyDataset(keras.utils.PyDataset):
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:
         """Returns one batch of the epoch as numpy arrays."""
+        self._read = self._read or index == len(self) - 1
         part = slice(index * self._batch_size, (index + 1) * self._batch_size)
         examples = self._source[self._indices[part]]
         if self._pipeline is not None:
@@ -87,10 +92,24 @@ class PyDataset(keras.utils.PyDataset):
         made = [self._transform(example) for example in examples]
         return tuple(np.stack(column) for column in zip(*made, strict=True))
 
+    def on_epoch_begin(self) -> None:
+        """Notes that batches are for an epoch now; Keras reads some before, for their shapes."""
+        self._begun = True
+
     def on_epoch_end(self) -> None:
-        """Goes on to the sampler's next epoch."""
-        self._epoch += 1
-        self._begin()
+        """Goes on to the sampler's next epoch if one has been read to its end.
+
+        Keras also calls it before the first epoch, and after building a model with a batch.
+        """
+        # What other processes have read isn't seen here.
+        read = self._read or self.use_multiprocessing
+        # A build begins an epoch without a reset before it, and readers ahead may get to its end.
+        ahead = self.workers > 1 or self.use_multiprocessing
+        done = self._begun and read and (self._was_reset or not ahead)
+        self._begun, self._read, self._was_reset = False, False, True
+        if done:
+            self._epoch += 1
+            self._begin()
 
 
 class _PipelineBatch:

@@ -318,20 +318,24 @@ def _counts(builder: Any, split: str) -> Any:
 
 def _resampled(stream: Any, config: Config, builder: Any) -> Any:
     from kfood_tfds import sampling
+    from kfood_tfds.sampling.categories import default_categories
 
-    settings = config["sampler"]
+    settings, split = config["sampler"], config["dataset"]["train"]
+    counts, categories = _counts(builder, split), None
+    if settings["rates"] == "balanced_categories":
+        categories = default_categories(stream, builder.info, len(counts))
     return sampling.resample(
         stream,
         settings["rates"],
         config["seed"],
-        counts=_counts(builder, config["dataset"]["train"]),
+        counts=counts,
         length=settings["length"],
+        categories=categories,
     )
 
 
 def _sampler(source: Any, config: Config) -> Any:
     from kfood_tfds import sampling
-    from kfood_tfds.sampling.resampling import category_of_class
 
     settings, seed = config["sampler"], config["seed"]
     if settings["name"] == "sequential":
@@ -339,7 +343,7 @@ def _sampler(source: Any, config: Config) -> Any:
     if settings["name"] == "random":
         return sampling.Random(source, settings["replacement"], settings["num_samples"], seed)
     if settings["name"] == "balanced":
-        categories = category_of_class() if settings["categories"] else None
+        categories = sampling.category_of_class(source) if settings["categories"] else None
         return sampling.Balanced(source, settings["per_class"], categories, seed)
     labels, weights = source.column("label"), settings["weights"]
     if isinstance(weights, str):

@@ -7,7 +7,7 @@ it can. ``kfood_tfds.plots`` draws them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,7 @@ class ClassDistribution:
     """Number of examples per class and split.
 
     Attributes:
-        names: Korean class names in the order of the labels.
+        names: Class names, AI Hub's in Korean, in the order of the labels.
         counts: int64[classes] by name of the split.
     """
 
@@ -171,28 +171,36 @@ def image_sizes(source: Any) -> ImageSizes:
     return ImageSizes(sizes[:, 0], sizes[:, 1], box[:, 0], box[:, 1])
 
 
-def class_distribution(source: Any, split: str | None = None) -> ClassDistribution:
+def class_distribution(
+    source: Any, split: str | None = None, *, names: Sequence[str] | None = None
+) -> ClassDistribution:
     """Returns the number of examples per class.
 
     Args:
         source: The ``tfds.core.DatasetInfo``; or anything that ``sampling.class_counts`` takes.
         split: Name of the split; by default all that the info has. For anything else what to call
             it, by default ``"all"``.
+        names: Class names in the order of the labels; by default those of the source's info, or
+            AI Hub's where the source, such as a ``tf.data.Dataset``, doesn't tell.
 
     Raises:
-        ValueError: If the info has no counts.
+        ValueError: If the info has no counts, or a label has no name.
     """
     if not hasattr(source, "metadata"):
-        names = load_class_table().names
-        return ClassDistribution(names, {split or "all": class_counts(source)})
+        own = getattr(source, "info", None)
+        told = load_class_table().names if own is None else own.features["label"].names
+        chosen = tuple(told if names is None else names)
+        counts = class_counts(source, num_classes=len(chosen))
+        return ClassDistribution(chosen, {split or "all": counts})
     splits = [split] if split is not None else list((source.metadata or {}).get("class_counts", ()))
     if not splits:
         raise ValueError(
             "The data set's metadata has no class counts; build it with kfood_tfds, or give the "
             f"data set itself. Received: metadata keys {sorted(source.metadata or {})}"
         )
-    counts = {name: class_counts(source, name) for name in splits}
-    return ClassDistribution(tuple(source.features["label"].names), counts)
+    chosen = tuple(source.features["label"].names if names is None else names)
+    by_split = {name: class_counts(source, name, len(chosen)) for name in splits}
+    return ClassDistribution(chosen, by_split)
 
 
 def _stats(sums: ChannelSums) -> ChannelStats:

@@ -143,6 +143,19 @@ def test_class_distribution_of_an_info_and_of_a_stream() -> None:
     assert len(streamed.names) == 150
 
 
+def test_class_distribution_has_the_names_of_the_source_or_those_given() -> None:
+    label = types.SimpleNamespace(names=["가", "나"], num_classes=2)
+    info = types.SimpleNamespace(features={"label": label})
+    source = types.SimpleNamespace(info=info, column=lambda name: np.array([1, 1, 0]))
+    distribution = statistics.class_distribution(source)
+    assert distribution.names == ("가", "나")
+    assert distribution.counts["all"].tolist() == [1, 2]
+    named = statistics.class_distribution(_encoded(), names=[f"{n}" for n in range(9)])
+    assert named.names[8] == "8" and len(named.counts["all"]) == 9
+    with pytest.raises(ValueError, match="for another class table give num_classes"):
+        statistics.class_distribution(source, names=["가"])
+
+
 @pytest.mark.parametrize("figure", [statistics.channel_stats, statistics.image_sizes])
 def test_pairs_are_refused(figure: Any) -> None:
     pairs = _encoded().map(lambda example: (example["image"], example["label"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kfood_tfds.sampling.categories import category_of_class as category_of_class
 from kfood_tfds.sampling.class_balance import add_weights as add_weights
 from kfood_tfds.sampling.class_balance import class_counts as class_counts
 from kfood_tfds.sampling.class_balance import class_weights as class_weights
@@ -16,7 +17,6 @@ from kfood_tfds.sampling.index_samplers import Shard as Shard
 from kfood_tfds.sampling.index_samplers import Subset as Subset
 from kfood_tfds.sampling.keras_data import dataset as dataset
 from kfood_tfds.sampling.resampling import balanced_rates as balanced_rates
-from kfood_tfds.sampling.resampling import category_of_class as category_of_class
 from kfood_tfds.sampling.resampling import exact_length as exact_length
 from kfood_tfds.sampling.resampling import expected_length as expected_length
 from kfood_tfds.sampling.resampling import resample as resample

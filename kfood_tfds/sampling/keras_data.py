@@ -163,7 +163,12 @@ class _BatchMaker:
 
 
 def check_sampler(sampler: Any, length: int) -> None:
-    """Raises ValueError unless the sampler gives single indices from an epoch's beginning."""
+    """Raises ValueError unless the sampler gives single indices of so many examples.
+
+    Args:
+        sampler: Must stand at the beginning of an epoch.
+        length: Examples of the source.
+    """
     if not isinstance(sampler, IndexSampler):
         raise ValueError(
             "The sampler must be one of kfood_tfds.sampling that gives single indices; batch_size "
@@ -178,6 +183,12 @@ def check_sampler(sampler: Any, length: int) -> None:
         raise ValueError(
             "There must be at least one example and one index. "
             f"Received: {length} examples, {len(sampler)} indices"
+        )
+    highest = int(sampler.indices(sampler.epoch).max())
+    if highest >= length:
+        raise ValueError(
+            "The sampler must be made for this source, or one as long; its indices go beyond the "
+            f"last example. Received: {length} examples, index {highest}"
         )
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kfood_tfds.raw.classes import load_class_table
 from kfood_tfds.sampling import draws
+from kfood_tfds.sampling.categories import default_categories
 from kfood_tfds.sampling.class_balance import Counts, as_counts, checked_labels, class_counts
 
 BALANCED = "balanced"
@@ -64,13 +64,6 @@ def balanced_rates(
     rates = np.zeros(len(numbers))
     rates[present] = shares[present] * total / numbers[present]
     return rates
-
-
-def category_of_class() -> NDArray[np.int64]:
-    """Returns the category of each class of the package's own class table, int64[150]."""
-    table = load_class_table()
-    categories = [table.category_index(row.category) for row in table.classes]
-    return np.asarray(categories, dtype=np.int64)
 
 
 def expected_length(counts: ArrayLike, rates: ArrayLike) -> float:
@@ -174,7 +167,8 @@ def resample(
         length: Examples of an epoch; the balanced rates are made for it. By default as many as the
             data set has, or as the rates give.
         categories: Category of each class for ``"balanced_categories"``, int[classes]; by default
-            that of the package's own class table.
+            as AI Hub's table has it, where ``counts`` is an info with its classes, or as the
+            examples have it, which are read once for that.
         epoch: Number of the epoch.
 
     Raises:
@@ -188,6 +182,9 @@ def resample(
     if counts is None and isinstance(rates, str):
         counts = class_counts(ds)
     known = None if counts is None else as_counts(counts, split)
+    by_category = isinstance(rates, str) and rates == BALANCED_CATEGORIES
+    if by_category and categories is None and known is not None:
+        categories = default_categories(ds, counts, len(known))
     table = _rate_table(rates, known, length, categories)
     stream = _Stream(ds, tuple(table.tolist()), seed, _extent(table, known, length))
     result = stream.at_epoch(epoch)
@@ -321,10 +318,7 @@ def _rate_table(
             f"rates must be a rate for each label, {BALANCED!r} or {BALANCED_CATEGORIES!r}. "
             f"Received: rates={rates!r}"
         )
-    if rates == BALANCED:
-        return balanced_rates(counts, length=length)
-    chosen = category_of_class() if categories is None else categories
-    return balanced_rates(counts, chosen, length)
+    return balanced_rates(counts, None if rates == BALANCED else categories, length)
 
 
 def _checked_rates(rates: Mapping[int, float] | ArrayLike) -> Rates:

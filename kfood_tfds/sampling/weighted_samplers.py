@@ -106,10 +106,10 @@ class Balanced(IndexSampler):
         super().__init__(seed)
         given = labels.column("label") if hasattr(labels, "column") else labels
         array = np.asarray(given)
-        if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
+        if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
             raise ValueError(
-                "labels must be int[n], one per example, n > 0, or a source that has them. "
-                f"Received: {array.dtype}{list(array.shape)}"
+                "labels must be int[n] from 0 on, one per example, n > 0, or a source that has "
+                f"them. Received: {array.dtype}{list(array.shape)} {array.ravel()[:5].tolist()}"
             )
         present, inverse = np.unique(array, return_inverse=True)
         order = np.argsort(inverse, kind="stable")

@@ -110,6 +110,8 @@ def test_balanced_sampling_trains_a_model(source: Any) -> None:
         (lambda source: Batch(Random(source), 4), "batch_size makes the batches"),
         (lambda source: Random(source).at(0, 3), "start_step"),
         (lambda source: Subset([]), "0 indices"),
+        (lambda source: Random(41), "made for this source.*40 examples, index 40"),
+        (lambda source: Subset([3, 99]), "40 examples, index 99"),
     ],
 )
 def test_unfit_samplers_are_refused(source: Any, make: Any, words: str) -> None:

@@ -100,6 +100,7 @@ def test_balanced_takes_the_labels_of_a_source() -> None:
     [
         ({"labels": []}, "labels"),
         ({"labels": [0.5]}, "labels"),
+        ({"labels": [0, -1]}, r"from 0 on.*\[0, -1\]"),
         ({"labels": [0, 1], "per_class": 0}, "per_class"),
         ({"labels": [0, 7], "categories": [0, 0]}, r"none for \[7\]"),
     ],

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, TextIO
 
 from tqdm.auto import tqdm
@@ -18,10 +18,17 @@ from kfood_tfds import __version__, command_text
 from kfood_tfds.inspection import InspectOptions, describe, inspect_archive
 from kfood_tfds.preview import preview
 from kfood_tfds.raw.errors import KfoodError
+from kfood_tfds.raw.found_files import check_path
 from kfood_tfds.raw.sample import SampleSpec, write_sample
 from kfood_tfds.words import LANGUAGES, Words, language
 
 CLEAN, REJECTED, UNREADABLE = 0, 1, 2
+# What a shell says of a process that SIGINT ended, and of one that SIGPIPE did.
+INTERRUPTED, UNHEARD = 130, 141
+# More threads than any machine has a use for; a sheet of more columns fills the memory.
+MAX_WORKERS = 1024
+MAX_COLUMNS = 100
+_PATHS = ("source", "config", "out", "cache", "class_csv")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,18 +36,37 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0, 1 if files were rejected, 2 if the source can't be read or an argument
-        makes no sense.
+        makes no sense, 130 after Ctrl-C, 141 if nobody reads the output any more.
     """
-    for stream in (sys.stdout, sys.stderr):
-        _never_fail_to_write(stream)
     arguments = sys.argv[1:] if argv is None else argv
     words = Words(_language(arguments), command_text.TEXTS)
+    with _streams():
+        try:
+            try:
+                return _run(arguments, words)
+            finally:
+                sys.stdout.flush()  # Here what goes wrong with it can still be said.
+        except BrokenPipeError:
+            _drop_output()
+            return UNHEARD
+        except OSError as error:
+            _drop_output()
+            _complain(words.say("error", message=error))
+            return UNREADABLE
+        except KeyboardInterrupt:
+            _complain(words.say("interrupted"))
+            return INTERRUPTED
+
+
+def _run(arguments: Sequence[str], words: Words) -> int:
     options = _parser(words).parse_args(arguments)
     try:
+        for name in _PATHS:
+            if getattr(options, name, None) is not None:
+                check_path(getattr(options, name))
         return int(options.run(options, words))
-    except (KfoodError, OSError) as error:
-        text = error.in_language(words.lang) if isinstance(error, KfoodError) else str(error)
-        sys.stderr.write(words.say("error", message=text) + "\n")
+    except KfoodError as error:
+        _complain(words.say("error", message=error.in_language(words.lang)))
         return UNREADABLE
 
 
@@ -64,7 +90,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends the process: an argument is missing or makes no sense."""
-        text = self._words.say("bad_arguments", message=message)
+        text = _legible(self._words.say("bad_arguments", message=message))
         self.exit(UNREADABLE, f"{self.format_usage()}{self.prog}: {text}\n")
 
     def _in_own_words(self, text: str) -> str:
@@ -90,7 +116,7 @@ def _inspect(options: argparse.Namespace, words: Words) -> int:
         json.dump(inspection.to_json(), sys.stdout, ensure_ascii=plain, indent=2)
         sys.stdout.write("\n")
     else:
-        sys.stdout.write(describe(inspection, words))
+        _write(describe(inspection, words))
     return CLEAN if inspection.clean else REJECTED
 
 
@@ -100,8 +126,8 @@ def _sample(options: argparse.Namespace, words: Words) -> int:
     spec = SampleSpec(
         classes=classes, per_class=options.per_class, seed=options.seed, faults=options.faults
     )
-    write_sample(options.out, spec)
-    sys.stdout.write(words.say("written", path=options.out) + "\n")
+    report = write_sample(options.out, spec)
+    _write(words.say("written", path=os.fspath(report.path)) + "\n")
     return CLEAN
 
 
@@ -115,8 +141,8 @@ def _preview(options: argparse.Namespace, words: Words) -> int:
         two_value_boxes=options.two_value_boxes,
     )
     for name, number in made.shown:
-        sys.stdout.write(words.say("shown", name=name, number=number) + "\n")
-    sys.stdout.write(words.say("written", path=made.path) + "\n")
+        _write(words.say("shown", name=name, number=number) + "\n")
+    _write(words.say("written", path=made.path) + "\n")
     return CLEAN
 
 
@@ -125,7 +151,7 @@ def _train_check(options: argparse.Namespace, words: Words) -> int:
     from kfood_tfds.training_check import check_training, describe
 
     check = check_training(options.config, options.out, options.batches)
-    sys.stdout.write(describe(check).rstrip("\n") + "\n")
+    _write(describe(check).rstrip("\n") + "\n")
     return CLEAN
 
 
@@ -158,7 +184,9 @@ def _parser(words: Words) -> argparse.ArgumentParser:
     check = add("train-check", _train_check, language_option)
     check.add_argument("config", metavar="CONFIG", help=say("check_config"))
     check.add_argument("--out", default="train_check.png", metavar="PNG", help=say("preview_out"))
-    check.add_argument("--batches", type=int, default=100, metavar="N", help=say("check_batches"))
+    check.add_argument(
+        "--batches", type=_whole(words, 1), default=100, metavar="N", help=say("check_batches")
+    )
     return parser
 
 
@@ -181,28 +209,49 @@ def _add_inspect(command: argparse.ArgumentParser, words: Words) -> None:
     command.add_argument("--out", metavar="DIR", help=words.say("out"))
     command.add_argument("--json", action="store_true", help=words.say("json"))
     command.add_argument("--cache", metavar="DIR", help=words.say("cache"))
-    command.add_argument("--workers", type=int, metavar="N", help=words.say("workers"))
+    workers = _whole(words, 1, MAX_WORKERS)
+    command.add_argument("--workers", type=workers, metavar="N", help=words.say("workers"))
     command.add_argument("--quiet", action="store_true", help=words.say("quiet"))
 
 
 def _add_sample(command: argparse.ArgumentParser, words: Words) -> None:
     command.add_argument("out", metavar="OUT", help=words.say("sample_out"))
     command.add_argument("--classes", default="20", help=words.say("sample_classes"))
+    number = _whole(words)  # Of its limits the specification tells.
     command.add_argument(
-        "--per-class", type=int, default=60, metavar="N", help=words.say("sample_per_class")
+        "--per-class", type=number, default=60, metavar="N", help=words.say("sample_per_class")
     )
-    command.add_argument("--seed", type=int, default=0, metavar="N", help=words.say("seed"))
+    command.add_argument("--seed", type=number, default=0, metavar="N", help=words.say("seed"))
     command.add_argument("--faults", action="store_true", help=words.say("faults"))
 
 
 def _add_preview(command: argparse.ArgumentParser, words: Words) -> None:
     command.add_argument("--classes", required=True, help=words.say("preview_classes"))
+    number = _whole(words, 1, MAX_COLUMNS)
     command.add_argument(
-        "--per-class", type=int, default=5, metavar="N", help=words.say("preview_per_class")
+        "--per-class", type=number, default=5, metavar="N", help=words.say("preview_per_class")
     )
     command.add_argument(
         "--out", default="preview.png", metavar="PNG", help=words.say("preview_out")
     )
+
+
+def _whole(words: Words, least: int | None = None, most: int | None = None) -> Callable[[str], int]:
+    """Returns what parses a whole number within limits, and refuses another in one's language."""
+    wanted = words.say("whole")
+    if most is not None:
+        wanted = words.say("whole_within", least=least, most=most)
+    elif least is not None:
+        wanted = words.say("whole_from", least=least)
+
+    def parse(text: str) -> int:
+        with contextlib.suppress(ValueError):
+            number = int(text)
+            if (least is None or least <= number) and (most is None or number <= most):
+                return number
+        raise argparse.ArgumentTypeError(f"{wanted} {words.say('received', value=repr(text))}")
+
+    return parse
 
 
 def _language(arguments: Sequence[str]) -> str:
@@ -223,13 +272,53 @@ def _progress(words: Words, quiet: bool) -> Callable[..., Any]:
 
 
 def _parts(text: str) -> tuple[str, ...]:
-    """Parts names at the commas, after undoing what Python makes of Hangul under LANG=C."""
-    with contextlib.suppress(UnicodeError):
-        text = os.fsencode(text).decode("utf-8")
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+    """Parts names at the commas."""
+    return tuple(part.strip() for part in _legible(text).split(",") if part.strip())
+
+
+def _legible(text: str) -> str:
+    """Returns a text without what Python makes of Hangul in arguments and paths under LANG=C."""
+    with contextlib.suppress(UnicodeEncodeError):
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return text
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(_legible(text))
+
+
+def _complain(text: str) -> None:
+    with contextlib.suppress(OSError):  # There is no other place to say it.
+        sys.stderr.write(_legible(text) + "\n")
+        sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def _streams() -> Iterator[None]:
+    """Lets whatever is written be written: escaped where the terminal has no such letters."""
+    with contextlib.ExitStack() as stack:
+        if sys.stdout is None:  # Closed by the shell: `>&-`.
+            nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            stack.enter_context(contextlib.redirect_stdout(nowhere))
+        if sys.stderr is None:
+            nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            stack.enter_context(contextlib.redirect_stderr(nowhere))
+        for stream in (sys.stdout, sys.stderr):
+            _never_fail_to_write(stream)
+        yield
 
 
 def _never_fail_to_write(stream: TextIO) -> None:
     reconfigure = getattr(stream, "reconfigure", None)  # Not there on what tests put in its place.
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Sends what couldn't be written nowhere, where Python would fail at it again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with open(os.devnull, "w", encoding="utf-8") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        sys.stdout.flush()

@@ -182,6 +182,154 @@ def test_senseless_arguments_give_two(
     assert "usage" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "english", "korean"),
+    [
+        (["train-check", "x.json", "--batches", "0"], "at least 1.", "1 이상의 정수"),
+        (["train-check", "x.json", "--batches=-1"], "at least 1.", "1 이상의 정수"),
+        (["train-check", "x.json", "--batches", "1.5"], "at least 1.", "1 이상의 정수"),
+        (["inspect", "x", "--workers", "0"], "from 1 to 1,024.", "1부터 1,024까지"),
+        (["inspect", "x", "--workers", "1025"], "from 1 to 1,024.", "1부터 1,024까지"),
+        (["preview", "x", "--classes", "0", "--per-class", "0"], "from 1 to 100.", "1부터 100"),
+        (["preview", "x", "--classes", "0", "--per-class", "101"], "from 1 to 100.", "1부터 100"),
+        (["sample", "x", "--per-class", "a"], "a whole number.", "정수여야 합니다."),
+        (["sample", "x", "--seed", "0.5"], "a whole number.", "정수여야 합니다."),
+    ],
+)
+def test_numbers_that_make_no_sense_are_named_in_both_languages(
+    arguments: list[str], english: str, korean: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = arguments[-1].rpartition("=")[2]
+    for lang, words, ending in (("en", english, f"Received: '{value}'"), ("ko", korean, "받은 값")):
+        with pytest.raises(SystemExit) as done:
+            cli.main([*arguments, "--lang", lang])
+        assert done.value.code == 2
+        seen = capsys.readouterr().err
+        assert words in seen and ending in seen and repr(value) in seen
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["inspect", ""],
+        ["inspect", "x.zip", "--out", ""],
+        ["inspect", "x.zip", "--cache", ""],
+        ["inspect", "x.zip", "--class-csv", ""],
+        ["sample", ""],
+        ["preview", "x.zip", "--classes", "0", "--out", ""],
+        ["train-check", ""],
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_archive(tmp_path / "x.zip")
+    monkeypatch.chdir(tmp_path)
+    assert cli.main([*arguments, "--lang", "en"]) == 2
+    assert "A path is empty." in capsys.readouterr().err
+    assert cli.main([*arguments, "--lang", "ko"]) == 2
+    assert "경로가 비어 있습니다." in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["inspect", "http://a/b"],
+        ["inspect", "x.zip", "--out", "http://a/b"],
+        ["inspect", "x.zip", "--cache", "http://a/b"],
+        ["inspect", "x.zip", "--class-csv", "http://a/b"],
+        ["sample", "http://a/b"],
+        ["preview", "x.zip", "--classes", "0", "--out", "http://a/b"],
+        ["train-check", "http://a/b"],
+    ],
+)
+def test_an_address_is_no_path(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*arguments, "--lang", "en"]) == 2
+    seen = capsys.readouterr().err
+    assert seen.startswith("error: Only local paths and buckets")
+    assert seen.endswith("Received: 'http://a/b'.\n")
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "Interrupted.\n"), ("ko", "중단했습니다.\n")])
+def test_ctrl_c_takes_one_line(
+    lang: str, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "inspect_archive", interrupted)
+    assert cli.main(["inspect", "x.zip", "--lang", lang]) == 130
+    assert capsys.readouterr().err == words
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_went_away_gets_no_words(unbuffered: str, tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    arguments = ["sample", str(tmp_path / "a.zip"), "--classes", "1", "--per-class", "1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "kfood_tfds", *arguments],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": unbuffered},
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("lacking", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_fault(lacking: str, tmp_path: Path) -> None:
+    command = f'exec "$0" -m kfood_tfds sample a.zip --classes 1 --per-class 1 {lacking}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable],
+        capture_output=True,
+        cwd=tmp_path,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "a.zip").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_under_the_output_is_named(unbuffered: str, tmp_path: Path) -> None:
+    arguments = ["sample", str(tmp_path / "a.zip"), "--classes", "1", "--per-class", "1"]
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kfood_tfds", *arguments, "--lang", "en"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": unbuffered},
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error: ") and done.stderr.count(b"\n") == 1
+
+
+def test_sample_names_the_file_that_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["sample", ".", "--classes", "1", "--per-class", "1", "--lang", "en"]) == 0
+    assert capsys.readouterr().out == "Written: kfood.zip\n"
+    assert (tmp_path / "kfood.zip").exists()
+
+
+def test_paths_in_hangul_are_told_alike_without_utf8(tmp_path: Path) -> None:
+    bare = {**BARE, "LC_MESSAGES": ""}
+    done = run("sample", "가.zip", "--classes", "1", "--per-class", "1", cwd=tmp_path, **bare)
+    assert done.stdout == b"Written: \\uac00.zip\n"
+    assert run("inspect", "나.zip", cwd=tmp_path, **bare).stderr.startswith(b"error: \\ub098.zip ")
+    assert run("inspect", "x", "다", **bare).stderr.endswith(b"arguments: \\ub2e4\n")
+    assert (tmp_path / "가.zip").exists()
+
+
 def test_json_is_for_machines(faulty_archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["inspect", str(faulty_archive), "--json", "--quiet"]) == 1
     seen = capsys.readouterr().out

@@ -27,7 +27,13 @@ from kfood_tfds.raw.extents import (
     SpoolReader,
     extent_size,
 )
-from kfood_tfds.raw.found_files import FoundFile, change_of, find_files
+from kfood_tfds.raw.found_files import (
+    FoundFile,
+    change_of,
+    check_path,
+    find_files,
+    is_there,
+)
 from kfood_tfds.raw.layouts import (
     BrokenUnit,
     FolderUnit,
@@ -373,6 +379,7 @@ def find_archive(path: str | os.PathLike[str]) -> Archive:
             looked for, what was found and what to do.
     """
     place = os.fspath(path)
-    if not epath.Path(path).expanduser().exists():
+    check_path(place)
+    if not is_there(place):
         raise ArchiveError(say("not_there", place=place, expected=say("expected")))
     return Archive(place, find_layout(find_parts(find_files(place)), place))

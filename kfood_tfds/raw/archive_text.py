@@ -14,6 +14,17 @@ _EN = {
         "구이.zip, or folders such as 구이/갈비구이 with images."
     ),
     "not_there": "{place} is not there. {expected} Check the path.",
+    "path_empty": (
+        "A path is empty. Give that of a file or folder; the current folder is '.'. Received: ''."
+    ),
+    "path_scheme": (
+        "Only local paths and buckets (gs://, s3:// and the like) can be opened. Download what is "
+        "there first, and give the path of the copy. Received: {path!r}."
+    ),
+    "not_reached": (
+        "{place} can't be reached ({error}). Check the address and that you may read there, or "
+        "download it and give the path of the copy."
+    ),
     "no_archive": "{place} holds no kfood archive. {expected} {found}",
     "found_unfinished": (
         "Found an unfinished download: {names}. Let it finish, or start it again."
@@ -171,6 +182,18 @@ _KO = {
         "대분류별 zip, 이미지가 든 구이/갈비구이 같은 폴더."
     ),
     "not_there": "{place}: 그런 파일이나 폴더가 없습니다. {expected} 경로를 확인하십시오.",
+    "path_empty": (
+        "경로가 비어 있습니다. 파일이나 폴더의 경로를 지정하십시오. 현재 폴더는 '.'입니다. "
+        "받은 값: ''."
+    ),
+    "path_scheme": (
+        "로컬 경로와 버킷(gs://, s3:// 등)만 열 수 있습니다. 먼저 내려받은 뒤 그 경로를 "
+        "지정하십시오. 받은 값: {path!r}."
+    ),
+    "not_reached": (
+        "{place}: 접근할 수 없습니다({error}). 주소와 읽기 권한을 확인하거나, 내려받은 뒤 그 "
+        "경로를 지정하십시오."
+    ),
     "no_archive": "{place}: kfood 아카이브가 없습니다. {expected} {found}",
     "found_unfinished": (
         "아직 덜 받은 파일이 있습니다: {names}. 내려받기가 끝날 때까지 기다리거나 다시 받으십시오."

@@ -40,6 +40,34 @@ class FoundFile:
         return "/".join((*self.inside.folders, self.inside.filename))
 
 
+def check_path(path: str) -> None:
+    """Refuses a path that names no place, or one that only a browser could open.
+
+    Raises:
+        ArchiveError: If it is empty, or of a scheme that `etils.epath` doesn't know.
+    """
+    if not path:
+        raise ArchiveError(say("path_empty"))
+    try:
+        epath.Path(path)
+    except KeyError as error:
+        raise ArchiveError(say("path_scheme", path=path)) from error
+
+
+def is_there(path: str) -> bool:
+    """Whether there is a file or folder at a path, on a disk or in a bucket.
+
+    Raises:
+        ArchiveError: If that can't be told.
+    """
+    try:
+        place = epath.Path(path if "://" in path else os.path.expanduser(path))
+        return bool(place.exists())
+    except Exception as error:  # Each kind of bucket has errors of its own.
+        shown = " ".join(str(error).split())
+        raise ArchiveError(say("not_reached", place=path, error=shown)) from error
+
+
 def find_files(path: str | os.PathLike[str], below: bool = True) -> list[FoundFile]:
     """Returns the file at a path, or all files below a folder, sorted by their NFC paths.
 

@@ -17,6 +17,7 @@ from archives import (
 from etils import epath
 
 from kfood_tfds.raw.archive import find_archive
+from kfood_tfds.raw.errors import ArchiveError
 
 
 def test_reads_folders_with_names_in_cp949(tmp_path: Path) -> None:
@@ -70,3 +71,36 @@ def test_reads_from_a_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ki
     archive = find_archive("gs://food")
     assert archive.layout == kind
     assert read_all(archive) == CONTENT
+
+
+@pytest.mark.parametrize("path", ["http://a/b.zip", "file:///b.zip", "x://"])
+def test_addresses_that_no_bucket_has_are_refused(path: str) -> None:
+    with pytest.raises(ArchiveError, match=r"Only local paths and buckets") as caught:
+        find_archive(path)
+    assert str(caught.value).endswith(f"Received: {path!r}.")
+    assert f"받은 값: {path!r}." in caught.value.in_language("ko")
+
+
+def test_an_empty_path_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(write_files(tmp_path, CONTENT))
+    with pytest.raises(ArchiveError, match=r"A path is empty.*'\.'"):
+        find_archive("")
+    assert read_all(find_archive(".")) == CONTENT
+
+
+def test_a_bucket_that_cannot_be_reached_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unreachable:
+        def __init__(self, path: str) -> None:
+            pass
+
+        def exists(self) -> bool:
+            raise LookupError("no such\n\thost")
+
+    monkeypatch.setattr(epath, "Path", Unreachable)
+    with pytest.raises(ArchiveError, match=r"^gs://food can't be reached \(no such host\)"):
+        find_archive("gs://food")
+
+
+def test_an_unknown_user_has_no_archive() -> None:
+    with pytest.raises(ArchiveError, match="is not there"):
+        find_archive("~nobody-of-that-name/kfood.zip")

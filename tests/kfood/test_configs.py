@@ -194,3 +194,112 @@ def test_files_that_are_gone_are_named(field: str, tmp_path: Path) -> None:
     config = KfoodConfig(name="x", **{field: path})
     with pytest.raises(ConfigError, match=rf"{field} names.*Received: {field}=.*gone\.csv"):
         config.digest()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", ".hidden", "a/b", "a b", "a\0b", "a\n", "a:1.0.0", "a\\b", "x" * 201, 3, None],
+)
+def test_a_name_that_no_folder_can_have_is_refused(name: Any) -> None:
+    with pytest.raises(ConfigError, match=r"is named by letters") as caught:
+        KfoodConfig(name=name)
+    assert str(caught.value).endswith(f"Received: name={name!r}")
+
+
+@pytest.mark.parametrize("name", ["mine", "만두", "a.b-c+d_1", "320px", "x" * 200])
+def test_names_that_tfds_takes_pass(name: str) -> None:
+    assert KfoodConfig(name=name).name == name
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("form", ["jpeg", None, 320]),
+        ("archive", [3, True, ["kfood.zip"]]),
+        ("sample", ["yes", 1, None]),
+        (
+            "split_ratios",
+            [
+                ("a", 1.0),
+                "train",
+                {"train": "0.7"},
+                {"train": True},
+                {3: 1.0},
+                [("a", 0.5, 0.5)],
+                1.0,
+                None,
+                ["ab"],
+            ],
+        ),
+        ("classes", [3.5, True, b"7", {"만두": 1}, (n for n in range(3))]),
+        ("per_class", ["3", 1.5, True]),
+        ("class_csv", [7, b"a.csv"]),
+        ("dedup", ["no", 0, None]),
+        ("manifest", [7, False]),
+        ("workers", ["2", 2.0, True]),
+        ("beam", ["yes", 1]),
+    ],
+)
+def test_values_of_another_kind_are_refused_by_field(field: str, values: list[Any]) -> None:
+    for value in values:
+        with pytest.raises(ConfigError, match=f"^{field} must be ") as caught:
+            KfoodConfig(name="x", **{field: value})
+        assert str(caught.value).endswith(f" Received: {field}={value!r}")
+
+
+@pytest.mark.parametrize("field", ["archive", "class_csv", "manifest"])
+@pytest.mark.parametrize("path", ["", "http://a/b"])
+def test_paths_that_name_no_file_are_refused(field: str, path: str) -> None:
+    values: dict[str, Any] = {field: path}
+    with pytest.raises(ConfigError, match=f"^{field} names no file") as caught:
+        KfoodConfig(name="x", **values)
+    assert f"Received: {path!r}." in str(caught.value)
+
+
+def test_paths_may_be_objects() -> None:
+    values: dict[str, Any] = {"archive": Path("kfood.zip")}
+    assert KfoodConfig(name="x", **values).digest() == KfoodConfig(name="x").digest()
+
+
+def test_the_shipped_configurations_keep_the_digests_of_their_first_builds() -> None:
+    assert {known.name: known.digest() for known in BUILDER_CONFIGS} == {
+        "full": "3a3d73a7d0476dd7",
+        "512px": "0a30759074480a80",
+        "320px": "b529a7bf468cd48b",
+        "320px-raw": "feb7c3c34e59bd1b",
+        "sample": "79da12136b5dc0d5",
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"classes": ("만두", 7)}, {"classes": (7, "mandu")}),
+        ({"classes": "49"}, {"classes": 49}),
+        ({"classes": [3, 3]}, {"classes": 3}),
+        ({"classes": range(150)}, {}),
+        ({"split_ratios": {"all_of_it": 1}}, {"split_ratios": {"all_of_it": 1.0}}),
+    ],
+)
+def test_classes_count_by_what_they_are(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert KfoodConfig(name="x", **one).digest() == KfoodConfig(name="x", **other).digest()
+
+
+def test_builds_from_before_classes_were_looked_up_are_known_again() -> None:
+    # As the digests of these values were when they were made of the words.
+    for values, digest in (
+        ({"classes": ("만두", 7)}, "1beed60234b0f808"),
+        ({"split_ratios": {"a": 1}}, "2b4cb309107a7bec"),
+    ):
+        config = KfoodConfig(name="x", **values)  # type: ignore[arg-type]
+        assert config.digest() != digest
+        check_same(config, {"config": digest}, "/data")
+
+
+def test_a_build_that_left_nothing_out_is_that_of_skip_too_but_not_the_other_way_round() -> None:
+    skip = KfoodConfig(name="x", classes=3)
+    strict = KfoodConfig(name="x", classes=3, on_invalid="raise")
+    check_same(skip, {"config": strict.digest()}, "/data")
+    check_same(strict, {"config": strict.digest()}, "/data")
+    with pytest.raises(ConfigError, match="another configuration"):
+        check_same(strict, {"config": skip.digest()}, "/data")

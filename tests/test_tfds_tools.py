@@ -66,6 +66,17 @@ def test_mock_data(encoded: bool, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_mock_data_leaves_nothing_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    place = tmp_path / "file" / "data"
+    with tfds.testing.mock_data(as_dataset_fn=pp.as_dataset_fn(num_examples=3), data_dir=place):
+        assert len(list(tfds.load("kfood/320px", split="train"))) == 3
+    writable = tmp_path / "data"
+    with tfds.testing.mock_data(as_dataset_fn=pp.as_dataset_fn(num_examples=3), data_dir=writable):
+        assert len(list(tfds.load("kfood/320px", split="train"))) == 3
+    assert not writable.exists()
+
+
 def test_drawn_examples_have_the_features_of_a_build(dummy_build: dict[str, Any]) -> None:
     built = dummy_build["builder"].as_dataset("train", decoders=pp.SKIP_DECODING)
     assert pp.fake_examples(2).element_spec == built.element_spec

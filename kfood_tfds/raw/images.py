@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageFile, UnidentifiedImageError
 
 from kfood_tfds.raw.image_headers import check_structure, sniff
 from kfood_tfds.raw.image_limits import (
@@ -347,12 +347,20 @@ def _reason(kind: str, error: Exception) -> str:
 
 
 _quiet_lock = threading.Lock()
+# Pillow warns beyond this many and refuses twice as many; programs set it to other values, or None.
+_PILLOW_PIXELS = 1024**3 // 12
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keeps Pillow's warnings, which name no file, off the terminal."""
-    # The filters belong to the whole process, so two threads may not swap them at once.
+    """Keeps Pillow to its defaults, and its warnings, which name no file, off the terminal."""
+    # Filters and settings belong to the whole process, so two threads may not swap them at once.
     with _quiet_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        yield
+        # `tfds.as_dataframe` turns this on for good, and half an image would pass for a whole one.
+        found = ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS
+        ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS = False, _PILLOW_PIXELS
+        try:
+            yield
+        finally:
+            ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS = found

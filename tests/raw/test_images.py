@@ -26,7 +26,7 @@ from pictures import (
     saved,
     two_colours,
 )
-from PIL import Image
+from PIL import Image, ImageFile
 
 from kfood_tfds.raw import images
 from kfood_tfds.raw.images import prepare_image
@@ -393,3 +393,19 @@ def test_pillows_warnings_stay_inside() -> None:
 def test_module_loads_no_tensorflow() -> None:
     code = "import sys; import kfood_tfds.raw.images; sys.exit('tensorflow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP"])
+def test_what_a_program_sets_in_pillow_changes_no_verdict(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = saved(Image.fromarray(picture()), kind)
+    half = whole[: len(whole) * 2 // 3]
+    expected, told = prepare_image(whole).data, reason(half)
+    # So does `tfds.as_dataframe`; others lift the bound on pixels, or lower it.
+    for truncated, pixels in ((True, None), (True, 10), (False, 10)):
+        monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", truncated)
+        monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", pixels)
+        assert reason(half) == told
+        assert prepare_image(whole).data == expected
+        assert (ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS) == (truncated, pixels)

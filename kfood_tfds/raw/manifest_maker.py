@@ -19,7 +19,7 @@ from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.grouping_store import group_survey
 from kfood_tfds.raw.manifest import ManifestRow, apply_corrections, read_manifest
 from kfood_tfds.raw.planned_files import PlannedFile
-from kfood_tfds.raw.splits import DEFAULT_RATIOS, assign_splits, keyed_hash
+from kfood_tfds.raw.splits import DEFAULT_RATIOS, assign_splits, keyed_hash, whole_shares
 from kfood_tfds.raw.stored_images import StoredForm, estimated_bytes
 from kfood_tfds.raw.survey import raise_if_bad
 from kfood_tfds.raw.survey_store import Survey
@@ -295,10 +295,14 @@ def _kept_per_class(
 
 
 def shares_of(total: int, ratios: Iterable[tuple[str, float]]) -> dict[str, int]:
-    """Divides a number by ratios into whole parts, by largest remainders."""
-    exact = {
-        name: Fraction(share).limit_denominator(_MAX_DENOMINATOR) * total for name, share in ratios
-    }
+    """Divides a number by ratios into whole parts that add up to it, by largest remainders."""
+    ratios = tuple(ratios)
+    shares = {name: Fraction(share).limit_denominator(_MAX_DENOMINATOR) for name, share in ratios}
+    if sum(shares.values()) != 1 or not all(shares.values()):
+        # Too fine: rounded, each by itself, they are none, or don't sum up to 1.
+        finer = whole_shares(ratios)
+        shares = {name: Fraction(share, sum(finer.values())) for name, share in finer.items()}
+    exact = {name: share * total for name, share in shares.items()}
     parts = {name: int(share) for name, share in exact.items()}
     by_rest = sorted(exact, key=lambda name: parts[name] - exact[name])
     for name in by_rest[: total - sum(parts.values())]:

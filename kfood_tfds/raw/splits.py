@@ -219,6 +219,11 @@ def whole_shares(ratios: Mapping[str, float] | Sequence[tuple[str, float]]) -> d
             f"Received: ratios={ratios!r}"
         )
     exact = {name: Fraction(share).limit_denominator(_MAX_DENOMINATOR) for name, share in pairs}
+    if not all(exact.values()):
+        raise SplitError(
+            f"A split's share must be at least {1 / _MAX_DENOMINATOR:f}; leave a split of less "
+            f"out. {rule} Received: ratios={ratios!r}"
+        )
     common = math.lcm(*(share.denominator for share in exact.values()))
     return {name: int(share * common) for name, share in exact.items()}
 

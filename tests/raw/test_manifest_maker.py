@@ -190,6 +190,33 @@ def test_shares_add_up_and_are_within_one(total: int) -> None:
         assert abs(shares[name] - ratio * total) < 1 + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("total", "ratios", "expected"),
+    [
+        # Rounded to thousandths by themselves, these are 1.0006 in sum.
+        (5000, (0.0006, 0.0006, 0.9988), (3, 3, 4994)),
+        # And the first of these is nothing.
+        (5000, (0.0004, 0.9996), (2, 4998)),
+        (7, (1 / 3, 1 / 3, 1 / 3), (3, 2, 2)),
+        (5000, (0.6667, 0.3333), (3333, 1667)),
+    ],
+)
+def test_shares_of_any_size_add_up(
+    total: int, ratios: tuple[float, ...], expected: tuple[int, ...]
+) -> None:
+    shares = shares_of(total, [(f"s{n}", ratio) for n, ratio in enumerate(ratios)])
+    assert tuple(shares.values()) == expected
+
+
+@given(st.integers(1, 20_000), st.lists(st.integers(1, 10_000), min_size=1, max_size=20))
+def test_any_shares_add_up_to_their_total(total: int, weights: list[int]) -> None:
+    ratios = [(f"s{n}", weight / sum(weights)) for n, weight in enumerate(weights)]
+    shares = shares_of(total, ratios)
+    assert sum(shares.values()) == total
+    for name, ratio in ratios:
+        assert abs(shares[name] - ratio * total) < 1 + total * 0.0011
+
+
 @pytest.fixture(name="edited", scope="module")
 def _edited(drawn: tuple[SampleReport, Survey], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The manifest of a default build, not edited yet."""

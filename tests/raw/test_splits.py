@@ -284,3 +284,11 @@ def test_the_largest_blocks_are_placed_first() -> None:
 def test_a_share_outside_its_range_is_named_as_such(share: float) -> None:
     with pytest.raises(KfoodError, match="over 0 and at most 1"):
         splits.whole_shares({"train": share, "test": 1 - share})
+
+
+@pytest.mark.parametrize("share", [1e-7, 4e-7, 5e-324])
+def test_a_share_that_would_count_as_none_is_refused(share: float) -> None:
+    with pytest.raises(splits.SplitError, match=r"at least 0\.000001; leave") as caught:
+        splits.whole_shares({"train": 1 - share, "test": share})
+    assert str(caught.value).endswith(f"Received: ratios={ {'train': 1 - share, 'test': share}!r}")
+    assert splits.whole_shares({"train": 1 - 1e-6, "test": 1e-6}) == {"train": 999_999, "test": 1}

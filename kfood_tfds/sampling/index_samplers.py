@@ -103,6 +103,8 @@ class IndexSampler(abc.ABC):
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Lets the next iteration go on where ``state_dict`` was taken.
 
+        Where that is an epoch's end, with the next epoch.
+
         Raises:
             ValueError: If the state has no epoch and position, or ones that don't exist here.
         """
@@ -111,6 +113,8 @@ class IndexSampler(abc.ABC):
                 f"A sampler's state has the keys 'epoch' and 'position'. Received: {state!r}"
             )
         moved = self.at(state["epoch"], state["position"])
+        if moved.position == len(self):
+            moved = self.at(moved.epoch + 1)
         self.epoch, self._start, self._current = moved.epoch, moved._start, moved._current
 
     def shard(self, rank: int, world: int, drop_remainder: bool = False) -> Shard:
@@ -298,8 +302,16 @@ class Batch:
             yield batch
 
     def at(self, epoch: int, step: int = 0) -> Batch:
-        """Returns a copy whose next iteration begins with a given list of an epoch."""
-        position = min(draws.check_count("step", step) * self.size, len(self.sampler))
+        """Returns a copy whose next iteration begins with a given list of an epoch.
+
+        Raises:
+            ValueError: If the epoch has no such list; one after the last is its end.
+        """
+        if draws.check_count("step", step) > len(self):
+            raise ValueError(
+                f"step must be at most the number of lists, {len(self)}. Received: step={step}"
+            )
+        position = min(step * self.size, len(self.sampler))
         return Batch(self.sampler.at(epoch, position), self.size, self.drop_last)
 
     def state_dict(self) -> dict[str, int]:
@@ -307,8 +319,12 @@ class Batch:
         return self.sampler.state_dict()
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Lets the next iteration go on where ``state_dict`` was taken."""
+        """Lets the next iteration go on where ``state_dict`` was taken, or with the next epoch."""
         self.sampler.load_state_dict(state)
+        if self.drop_last and len(self.sampler) - self.sampler.position < self.size <= len(
+            self.sampler
+        ):
+            self.sampler.load_state_dict({"epoch": self.sampler.epoch + 1, "position": 0})
 
 
 def checked_indices(indices: ArrayLike | Sequence[int]) -> Indices:

@@ -408,4 +408,4 @@ def test_what_a_program_sets_in_pillow_changes_no_verdict(
         monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", pixels)
         assert reason(half) == told
         assert prepare_image(whole).data == expected
-        assert (ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS) == (truncated, pixels)
+        assert (truncated, pixels) == (ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS)

@@ -101,6 +101,21 @@ def test_state_is_where_the_iteration_stands() -> None:
     assert list(other) == list(Random(10).at(2))
 
 
+def test_a_state_of_an_epoch_s_end_goes_on_with_the_next() -> None:
+    sampler, other = Random(10), Random(10)
+    list(sampler)
+    other.load_state_dict(sampler.state_dict())
+    assert list(other) == list(Random(10).at(1))
+    for drop_last in (False, True):
+        batch, resumed = (Batch(Random(11), 3, drop_last) for _ in range(2))
+        running = iter(batch)
+        for _ in range(len(batch)):
+            next(running)
+        # The loader has given all lists, and not looked yet whether there are more.
+        resumed.load_state_dict(batch.state_dict())
+        assert list(resumed) == list(Batch(Random(11), 3, drop_last).at(1))
+
+
 def test_at_leaves_the_original_alone() -> None:
     sampler = Random(10)
     sampler.at(5, 3)
@@ -124,7 +139,7 @@ def test_batches_resume_at_a_step() -> None:
     whole = list(batch.at(2))
     running = iter(batch.at(2))
     assert [next(running), next(running), *list(batch.at(2, 2))] == whole
-    assert list(batch.at(2, 9)) == []
+    assert list(batch.at(2, 4)) == []
 
 
 def test_batches_keep_their_state_in_indices() -> None:
@@ -149,6 +164,7 @@ def test_batches_keep_their_state_in_indices() -> None:
         (lambda: Random(5).shard(0, 0), "world"),
         (lambda: Random(5).at(0, 2).shard(0, 2), "shard first"),
         (lambda: Batch(Random(5), 0), "size"),
+        (lambda: Batch(Random(5), 2).at(0, 4), "number of lists, 3.*step=4"),
         (lambda: Random(5).at(0, 6), "position=6"),
         (lambda: Random(5).at(-1), "epoch"),
         (lambda: Random(5).load_state_dict({"epoch": 1}), "state"),

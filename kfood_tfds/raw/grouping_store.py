@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
 import zipfile
 from pathlib import Path
 
 import numpy as np
+from etils import epath
 
 from kfood_tfds.raw.duplicates import Grouping, find_groups
 from kfood_tfds.raw.survey_store import Survey
@@ -34,25 +36,34 @@ def group_survey(survey: Survey) -> Grouping:
 
 def load_grouping(survey: Survey) -> Grouping | None:
     """Returns the grouping that is kept beside a survey, or None."""
+    for place in (survey.folder, survey.kept):
+        grouping = None if place is None else _read(place / _NAME)
+        if grouping is not None and len(grouping.group_of) == len(survey.measurements):
+            return grouping
+    return None
+
+
+def _read(path: Path | epath.Path) -> Grouping | None:
     try:
-        with _path(survey).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            grouping = Grouping(**{field.name: arrays[field.name] for field in _FIELDS})
+        if not path.exists():
+            return None
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
+            return Grouping(**{field.name: arrays[field.name] for field in _FIELDS})
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
-        return None  # Not there yet, or half-written by a process that was killed.
-    return grouping if len(grouping.group_of) == len(survey.measurements) else None
+        return None  # Half-written by a process that was killed.
 
 
 def save_grouping(survey: Survey, grouping: Grouping) -> None:
-    """Keeps the grouping of a survey beside it."""
-    path = _path(survey)
+    """Keeps the grouping of a survey beside it, also in the bucket that keeps the survey."""
+    data = io.BytesIO()
+    np.savez(data, **{field.name: getattr(grouping, field.name) for field in _FIELDS})
+    path = survey.folder / _NAME
     half = path.with_suffix(f".{os.getpid()}.tmp")
-    with half.open("wb") as file:
-        np.savez(file, **{field.name: getattr(grouping, field.name) for field in _FIELDS})
+    half.write_bytes(data.getvalue())
     half.replace(path)
+    if survey.kept is not None:
+        (survey.kept / _NAME).write_bytes(data.getvalue())
 
 
-def _path(survey: Survey) -> Path:
-    return survey.folder / f"groups-{GROUPING_VERSION}.npz"
-
-
+_NAME = f"groups-{GROUPING_VERSION}.npz"
 _FIELDS = dataclasses.fields(Grouping)

@@ -65,7 +65,8 @@ class Survey:
         planned: All its files, in reading order.
         rows: Their manifest rows in the same order; split and group are still open.
         measurements: One record of `MEASUREMENT` per accepted row, in order.
-        folder: Where the result is kept.
+        folder: Where the result lies, on a local path.
+        kept: The folder of a bucket that keeps it between runs; None if `folder` does.
     """
 
     archive: Archive
@@ -73,6 +74,7 @@ class Survey:
     rows: Sequence[ManifestRow]
     measurements: npt.NDArray[np.void]
     folder: Path
+    kept: epath.Path | None = None
 
 
 def survey(
@@ -107,23 +109,22 @@ def survey(
     planned = in_reading_order(plan_files(archive.members(), table))
     check_plan(planned, table, archive.place)
     key = survey_key(archive, table, two_value_boxes)
-    with _store(cache_dir, key) as folder:
+    target = None if cache_dir is None else survey_folder(cache_dir, key)
+    bucket = target if target is not None and "://" in os.fspath(target) else None
+    with _store(target) as folder:
         known = _load(folder)
         if known is None:
             done = _resume(folder)
             if examiner is None:
                 facts = examine_all(archive, planned, two_value_boxes, workers, progress, done)
             else:
-                shared = folder if cache_dir is None else survey_folder(cache_dir, key)
-                facts = iter(examiner(planned, done, epath.Path(shared)))
+                facts = iter(examiner(planned, done, target or epath.Path(folder)))
             _append(folder, facts)
-            half = folder / "complete.tmp"
-            half.write_text(json.dumps({"files": len(planned)}))
-            half.replace(folder / "complete.json")
+            _complete(folder, len(planned), bucket)
             known = _load(folder)
     if known is None:
         raise SurveyError(say("survey_lost", folder=os.fspath(folder)))
-    return Survey(archive, planned, *known, folder)
+    return Survey(archive, planned, *known, folder, bucket)
 
 
 def survey_key(archive: Archive, table: ClassTable, two_value_boxes: str) -> str:
@@ -179,17 +180,16 @@ def sums_of(measurement: npt.NDArray[np.void]) -> ChannelSums:
 
 
 @contextlib.contextmanager
-def _store(cache_dir: str | os.PathLike[str] | None, key: str) -> Iterator[Path]:
+def _store(folder: epath.Path | None) -> Iterator[Path]:
     """Gives a local folder for the survey, held by one process at a time.
 
     A folder that is no local path (a bucket) can't be appended to: the work is then done in a
-    temporary folder, and copied there at the end.
+    temporary folder, and `_complete` copies it there at the end.
     """
-    if cache_dir is None:
+    if folder is None:
         # Until the process ends: the memory map needs the file.
         yield temporary_folder(_TEMPORARY)
         return
-    folder = survey_folder(cache_dir, key)
     folder.mkdir(parents=True, exist_ok=True)
     if "://" not in os.fspath(folder):
         local = Path(os.fspath(folder))
@@ -199,12 +199,19 @@ def _store(cache_dir: str | os.PathLike[str] | None, key: str) -> Iterator[Path]
     local = temporary_folder(_TEMPORARY)
     if (folder / "complete.json").exists():
         for name in _FILES:
-            (local / name).write_bytes((folder / name).read_bytes())
-        yield local
-        return
+            if (folder / name).exists():
+                (local / name).write_bytes((folder / name).read_bytes())
     yield local
-    for name in _FILES:
-        (folder / name).write_bytes((local / name).read_bytes())
+
+
+def _complete(folder: Path, files: int, bucket: epath.Path | None) -> None:
+    """Marks a survey as complete, and puts it into the bucket that keeps it, if one does."""
+    half = folder / "complete.tmp"
+    half.write_text(json.dumps({"files": files}))
+    half.replace(folder / "complete.json")
+    if bucket is not None:
+        for name in _FILES:  # The mark comes last.
+            (bucket / name).write_bytes((folder / name).read_bytes())
 
 
 def _load(folder: Path) -> tuple[list[ManifestRow], npt.NDArray[np.void]] | None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from buckets import Bucket
 
-from kfood_tfds.raw import grouping_store
+from kfood_tfds.raw import grouping_store, survey_store
 from kfood_tfds.raw.archive import find_archive
 from kfood_tfds.raw.classes import ClassTable
 from kfood_tfds.raw.duplicates import Grouping
@@ -49,3 +50,21 @@ def test_groups_of_another_number_of_images_are_not_taken(found: Survey) -> None
         shorter = {name: arrays[name][:-1] for name in arrays.files}
     np.savez(kept, **shorter)
     assert same(group_survey(found), first)
+
+
+def test_groups_are_kept_in_the_bucket_that_keeps_the_survey(
+    folder: Path, table: ClassTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = Bucket(tmp_path / "bucket")
+    monkeypatch.setattr(survey_store, "survey_folder", lambda cache_dir, key: bucket)
+    first = group_survey(survey(find_archive(folder), table, "gs://food"))
+    (kept,) = bucket.folder.glob("groups-*.npz")
+    again = survey(find_archive(folder), table, "gs://food")
+    assert not list(again.folder.glob("groups-*.npz"))
+    with monkeypatch.context() as none_made:
+        none_made.setattr(grouping_store, "find_groups", None)
+        assert same(group_survey(again), first)
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:200])
+    assert same(group_survey(survey(find_archive(folder), table, "gs://food")), first)
+    assert len(kept.read_bytes()) == len(whole)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from buckets import Bucket
 from surveys import noisy_jpeg, rows_by_id
 
+from kfood_tfds.raw import survey_store
 from kfood_tfds.raw.archive import find_archive
 from kfood_tfds.raw.classes import ClassTable
 from kfood_tfds.raw.manifest import ManifestRow
@@ -96,3 +98,51 @@ def test_a_renamed_class_folder_is_surveyed_anew(table: ClassTable, tmp_path: Pa
             (path / "a.jpg").write_bytes(noisy_jpeg(1))
         (row,) = survey(find_archive(path), table, tmp_path / "cache").rows
         assert row.id == f"구이/{name}/a.jpg"
+
+
+@pytest.fixture(name="bucket")
+def _bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bucket:
+    bucket = Bucket(tmp_path / "bucket")
+    monkeypatch.setattr(survey_store, "survey_folder", lambda cache_dir, key: bucket)
+    return bucket
+
+
+def test_a_survey_is_kept_in_a_bucket(
+    folder: Path, table: ClassTable, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = survey(find_archive(folder), table, "gs://food")
+    assert bucket.written == ["survey.csv", "measurements.bin", "complete.json"]
+    monkeypatch.setattr("kfood_tfds.raw.survey.prepare_image", None)
+    second = survey(find_archive(folder), table, "gs://food")
+    assert list(second.rows) == list(first.rows)
+    assert second.measurements.tobytes() == first.measurements.tobytes()
+    assert first.folder != second.folder and first.kept is second.kept is bucket
+    assert len(bucket.written) == 3
+
+
+@pytest.mark.parametrize("name", ["complete.json", "survey.csv", "measurements.bin"])
+@pytest.mark.parametrize("kept", [None, 0, 40])
+def test_a_survey_that_a_bucket_lost_parts_of_is_mended_there(
+    folder: Path,
+    table: ClassTable,
+    bucket: Bucket,
+    name: str,
+    kept: int | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = survey(find_archive(folder), table, "gs://food")
+    whole = {path.name: path.read_bytes() for path in bucket.folder.iterdir()}
+    torn = bucket.folder / name
+    torn.unlink() if kept is None else torn.write_bytes(whole[name][:kept])
+    again = survey(find_archive(folder), table, "gs://food")
+    assert list(again.rows) == list(first.rows)
+    assert {path.name: path.read_bytes() for path in bucket.folder.iterdir()} == whole
+    monkeypatch.setattr("kfood_tfds.raw.survey.prepare_image", None)
+    survey(find_archive(folder), table, "gs://food")
+
+
+def test_a_survey_on_the_disk_is_in_no_bucket(
+    folder: Path, table: ClassTable, tmp_path: Path
+) -> None:
+    for cache in (None, tmp_path / "cache"):
+        assert survey(find_archive(folder), table, cache).kept is None

@@ -16,13 +16,13 @@ from kfood_tfds.kfood import configs, guards
 from kfood_tfds.kfood.examples import keyed_example
 from kfood_tfds.raw.archive import Archive, find_archive
 from kfood_tfds.raw.classes import ClassTable
+from kfood_tfds.raw.crop_area import STATUSES
 from kfood_tfds.raw.manifest_maker import Arrange, Manifest, arrange, check_options, make_manifest
 from kfood_tfds.raw.sample import find_or_draw_sample
 from kfood_tfds.raw.stored_images import least_bytes, stored_images
 from kfood_tfds.raw.survey_store import Survey, survey
 from kfood_tfds.words import noted_in_korean
 
-CROP_STATUSES = ("annotated", "clipped", "missing", "unusable")
 # Of each shard that is being read, bytes that stay in the processor's cache. TFDS's 8 MB are made
 # for buckets, where every read is a request.
 _LOCAL_READ_BYTES = 256 * 1024
@@ -61,7 +61,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
                     "label": tfds.features.ClassLabel(names=list(table.names)),
                     "category": tfds.features.ClassLabel(names=list(table.categories)),
                     "crop": tfds.features.BBoxFeature(),
-                    "crop_status": tfds.features.ClassLabel(names=list(CROP_STATUSES)),
+                    "crop_status": tfds.features.ClassLabel(names=list(STATUSES)),
                     "height": tfds.features.Scalar(np.int32),
                     "width": tfds.features.Scalar(np.int32),
                     "id": tfds.features.Text(),

@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from kfood_tfds.raw.errors import KfoodError
 
+# In the order of their labels in every build.
 STATUSES = ("annotated", "clipped", "missing", "unusable")
 TWO_VALUE_MODES = ("image", "origin")
 
@@ -85,19 +86,6 @@ class CropTable:
         """
         row = self.rows.get(_nfc(stem).strip())
         return row if row is not None else self._folded.get(_fold(stem))
-
-    def unmatched(self, stems: Iterable[str]) -> tuple[CropRow, ...]:
-        """Lists the rows for images that aren't there.
-
-        Args:
-          stems: The stems of all images in the class folder.
-
-        Returns:
-          The rows that `get` finds for none of `stems`, in file order.
-        """
-        used = {row.line for row in map(self.get, stems) if row is not None}
-        rest = (row for row in self.rows.values() if row.line not in used)
-        return tuple(sorted(rest, key=lambda row: row.line))
 
 
 @dataclass(frozen=True, slots=True)

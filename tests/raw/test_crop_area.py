@@ -270,11 +270,6 @@ def test_lines_without_a_row_are_reported() -> None:
     assert [problem.split(":")[0] for problem in table.problems] == ["line 2", "line 3"]
 
 
-def test_rows_for_images_that_are_not_there() -> None:
-    table = parse_crop_area(b"a=1,2,3,4\nB=1,2,3,4\nc=1,2,3,4\n")
-    assert [row.stem for row in table.unmatched(["a", "b", "d"])] == ["c"]
-
-
 def test_notes_and_problems_stay_small() -> None:
     table = parse_crop_area(b"a=" + b"x" * 100_000 + b"\n" + b"word\n" * 50_000)
     placed = place_crop(table.rows["a"], 300, 400)

@@ -160,6 +160,6 @@ def _allow_open_files() -> None:
         return
     raise BuildError(
         f"TFDS keeps about 1,000 files open while it shuffles, and this system allows {hard}. "
-        f"Raise the limit (`ulimit -Hn {_OPEN_FILES}` as root, or LimitNOFILE, or docker's "
-        "--ulimit nofile=4096) and start again."
+        "Raise the system's own limit (nofile in /etc/security/limits.conf, LimitNOFILE of a "
+        f"systemd unit, or `docker run --ulimit nofile={_OPEN_FILES}`) and start again."
     )

@@ -44,7 +44,8 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     first = next(iter(ds.take(1)))
     ordered = stream(ds, plan, order, functools.partial(padded, filler=first), options.batch_size)
     # Without a remainder nothing is filled up, and the batch axis has a static size.
-    even = options.drop_remainder or not count % (options.batch_size * workers)
+    whole = not count % (options.batch_size * workers) and not options.start_example
+    even = options.drop_remainder or whole
 
     at_once = windows_at_once(ds.element_spec, options.batch_size) if pipeline.window_ops else 1
     items = _with_windows(pipeline, ordered.items, options, at_once)
@@ -59,7 +60,7 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
         return columns.kept(done | kept, pipeline.batch_ops), counts
 
     def batch_of(batch: Example, counts: Any) -> tuple[Any, ...]:
-        if not (even and not options.start_example):
+        if not even:
             number = tf.reduce_sum(tf.cast(counts, tf.int32))
             batch = {key: value[:number] for key, value in batch.items()}
         return columns.after(pipeline.on_batch(batch))
@@ -183,8 +184,17 @@ def examples_in(ds: Any) -> int:
 
 
 def _check_single(spec: Mapping[str, Any]) -> None:
-    """Raises ValueError if the examples are batched already."""
+    """Raises ValueError if the examples are batched already, or their images not as decoded."""
     image = spec[IMAGE]
+    if not isinstance(image, tf.TensorSpec):
+        raise ValueError(f"batches() takes images as tensors. Received: image as {image}")
+    channels = image.shape[-1] if image.shape.rank else None
+    if image.dtype != tf.string and (image.dtype != tf.uint8 or channels not in (None, 3)):
+        raise ValueError(
+            "batches() takes images encoded, or decoded as uint8[height, width, 3], 0..255; "
+            "convert others before. "
+            f"Received: image of dtype {image.dtype.name} and shape {image.shape}"
+        )
     if image.dtype == tf.string and image.shape.rank not in (None, 0):
         raise ValueError(
             "batches() makes the batches itself: leave out batch() on the data set. "

@@ -69,13 +69,13 @@ def measure(ops: Sequence[Op], ds: Any = None, examples: int = 16) -> tuple[Cost
     ]
     # What calling a function costs is no part of any step.
     idle = _timed(lambda example: example, batch)[0]
-    costs = []
+    costs, images = [], 1
     for step, function in _steps(ops, batch[0]):
         if step is None:
-            batch = [_stacked(batch)]
+            batch, images = [_stacked(batch)], _BATCH
             continue
         seconds, batch = _timed(function, batch)
-        per_image = max(0.0, seconds - idle) / (_BATCH if _batched(batch) else 1)
+        per_image = max(0.0, seconds - idle) / images
         costs.append(Cost(step, per_image * 1000, _gives(batch[0])))
     return tuple(costs)
 
@@ -135,11 +135,6 @@ def _stacked(batch: list[Example]) -> Example:
 def _common(batch: list[Example]) -> list[str]:
     """Returns the keys whose values have one shape in all examples."""
     return [key for key in batch[0] if len({tuple(tf.shape(x[key]).numpy()) for x in batch}) == 1]
-
-
-def _batched(batch: list[Example]) -> bool:
-    image = batch[0][IMAGE]
-    return len(batch) == 1 and image.dtype != tf.string and image.shape[0] == _BATCH
 
 
 def _gives(example: Example) -> str:

@@ -13,9 +13,10 @@ from typing import Any
 import tensorflow as tf
 
 IMAGE = "image"
-WINDOW = "window"
-# What "window" comes to in a JPEG, where it was worked out ahead; see jpeg_cut.
-CUT = "window/jpeg"
+# Not a name that a feature of a data set might have.
+WINDOW = "pending window"
+# What it comes to in a JPEG, where it was worked out ahead; see jpeg_cut.
+CUT = "pending window/jpeg"
 
 # libjpeg interpolates chroma between columns, and not at all in images narrower than five columns.
 # A window decoded alone lacks the neighbour of its first column where that begins a block of 16,

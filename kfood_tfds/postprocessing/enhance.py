@@ -40,8 +40,14 @@ def contrast(image: Any, factor: Any) -> Any:
 def sharpness(image: Any, factor: Any) -> Any:
     """Blends the smoothed image with the image: 0 is smooth, 1 the image, 2 sharpened.
 
-    The outermost pixels have too few neighbours and stay as they are.
+    The outermost pixels have too few neighbours and stay as they are, and so does an image that has
+    no others.
     """
+    inner = tf.reduce_min(tf.shape(image)[:2]) > 2
+    return tf.cond(inner, lambda: _sharpened(image, factor), lambda: tf.identity(image))
+
+
+def _sharpened(image: Any, factor: Any) -> Any:
     pixels = tf.cast(image, tf.float32)
     kernel = tf.constant(np.repeat(np.array(_SMOOTH, np.float32)[:, :, None, None], 3, axis=2))
     sums = tf.nn.depthwise_conv2d(pixels[None], kernel, [1, 1, 1, 1], "VALID")[0]

@@ -2,9 +2,10 @@
 
 An example is the dict that ``tfds.load("kfood")`` yields. More keys travel in it while ops run:
 
-* ``"window"``: int32[4] (or int32[n, 4]), the pending window ``(y, x, height, width)`` in pixels of
+* ``WINDOW``: int32[4] (or int32[n, 4]), the pending window ``(y, x, height, width)`` in pixels of
   ``"image"``. Window ops narrow it, and the first op that needs pixels decodes inside it and takes
-  it out. ``batches`` may put ``"window/jpeg"`` beside it, see ``decoding.jpeg_cut``.
+  it out. ``batches`` may put ``CUT`` beside it, see ``decoding.jpeg_cut``. Both names stand in
+  ``decoding``; no feature of a data set has them.
 * ``"seed"``: int64[2], the key of all random draws for this example in this epoch. ``Pipeline``
   sets it from (seed, epoch, id); an op used alone does without it and derives its key from the id.
 
@@ -280,7 +281,7 @@ def from_config(config: Any, known: Mapping[str, type[Op]]) -> Op:
     values = {key: _restored(value, known) for key, value in config.items() if key != "op"}
     try:
         return known[name](**values)
-    except TypeError as error:
+    except (TypeError, OverflowError) as error:
         raise ValueError(f"Op {name!r} can't be built: {error}. Received: {config!r}") from error
 
 

@@ -54,7 +54,10 @@ class Columns:
             return {}
         if isinstance(self.weights, str):
             return {_WEIGHT: tf.cast(example[self.weights], tf.float32)}
-        return {_WEIGHT: tf.gather(tf.constant(self.weights, tf.float32), example["label"])}
+        number = len(self.weights)
+        rule = f"sample_weights must have a weight for every class; there are {number} for labels"
+        labels = checks.known_labels(example["label"], number, rule)
+        return {_WEIGHT: tf.gather(tf.constant(self.weights, tf.float32), labels)}
 
     def kept(self, example: Example, batch_ops: Sequence[Op]) -> Example:
         """Returns the example without what neither the batch nor an op on batches needs."""

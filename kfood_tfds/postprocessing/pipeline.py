@@ -12,6 +12,7 @@ import numpy as np
 
 from kfood_tfds.postprocessing import batching, costs
 from kfood_tfds.postprocessing.catalogue import OPS
+from kfood_tfds.postprocessing.color import Grayscale
 from kfood_tfds.postprocessing.decoding import CUT, IMAGE, image_size, jpeg_cut, pending_window
 from kfood_tfds.postprocessing.ops import (
     SEED,
@@ -25,7 +26,8 @@ from kfood_tfds.postprocessing.ops import (
     require,
 )
 from kfood_tfds.postprocessing.options import BatchOptions
-from kfood_tfds.postprocessing.serving import Source, example_of, image_ops
+from kfood_tfds.postprocessing.pixels import Decode, MultiCrop, RandomFlip, Resize
+from kfood_tfds.postprocessing.serving import Source, image_ops, preprocessed
 
 JSON_VERSION = 1
 _DECODING = (PixelOp.__call__, RandomPixelOp.__call__)
@@ -51,6 +53,20 @@ class Pipeline:
                 f"{type(single[0]).__name__} works on single examples, so it must come before "
                 f"{type(self.batch_ops[0]).__name__}, which works on batches. "
                 f"Received: ops={self.ops!r}"
+            )
+        self._check_crops()
+
+    def _check_crops(self) -> None:
+        """Checks that after several crops come only ops that do the same to each."""
+        at = next((place for place, op in enumerate(self.ops) if type(op) is MultiCrop), None)
+        later = () if at is None else self.ops[at + 1 :]
+        unfit = [op for op in later if type(op) in OPS.values() and not _fits_crops(op)]
+        if unfit:
+            raise ValueError(
+                "After MultiCrop, which is for evaluation, an image has several crops; only "
+                "Resize, RandomFlip and ops on values can follow. Put the others before it, or "
+                "leave them out. "
+                f"Received: {type(unfit[0]).__name__} after MultiCrop"
             )
 
     @property
@@ -164,8 +180,8 @@ class Pipeline:
             ValueError: If the source or the crop is invalid.
             FileNotFoundError: If there is no file at the path.
         """
-        pixels = self.serving()(example_of(source, crop))[IMAGE]
-        return np.asarray(pixels.numpy())
+        result: np.ndarray[Any, Any] = preprocessed(self.serving(), source, crop)
+        return result
 
     def as_layer(self, **kwargs: Any) -> Any:
         """Returns a Keras layer from encoded images, string[batch], to what ``preprocess`` gives.
@@ -176,7 +192,7 @@ class Pipeline:
         Raises:
             ValueError: If Keras doesn't run on TensorFlow.
         """
-        # Keras takes seconds to import, and loading data needs none of it.
+        # The layer's class needs Keras on TensorFlow, and reading data doesn't.
         from kfood_tfds.postprocessing.layer import ImagePreprocessing
 
         return ImagePreprocessing(self.serving().to_json(), **kwargs)
@@ -208,7 +224,7 @@ class Pipeline:
         Raises:
             ValueError: If it isn't JSON, or names an unknown version, op or field.
         """
-        config = json.loads(text)
+        config = _parsed(text)
         if not isinstance(config, dict) or set(config) != {"version", "ops"}:
             raise ValueError(
                 f"A pipeline's JSON has the keys 'version' and 'ops', no others. Received: {text}"
@@ -263,3 +279,19 @@ class Pipeline:
         return batching.make_batches(
             self, ds, BatchOptions(batch_size, *main, labels=labels, **more)
         )
+
+
+def _fits_crops(op: Op) -> bool:
+    # A flip takes all crops of an image alike.
+    alike = type(op) in (Decode, Resize, RandomFlip)
+    return op.batchable or alike or (type(op) is Grayscale and not op.is_random)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"A pipeline is read from the JSON that to_json() wrote ({error}). "
+            f"Received: {text[:200]!r}"
+        ) from error

@@ -129,7 +129,7 @@ class MultiCrop(Op):
         checks.number("scale", self.scale, 0.0, 1.0, open_low=True)
 
     def apply(self, example: Example) -> Example:
-        """Sets ``"window"`` to int32[5, 4]: the middle, then the corners row by row."""
+        """Sets the pending window to int32[5, 4]: the middle, then the corners row by row."""
         window = pending_window(example)
         side = side_of_share(window, self.scale)
         room = window[2:] - side

@@ -124,11 +124,17 @@ class OneHot(Op):
         checks.integer("num_categories", self.num_categories, 1)
 
     def apply(self, example: Example) -> Example:
-        """Sets ``"label"`` and ``"category"``."""
-        for key, depth in (("label", self.num_classes), ("category", self.num_categories)):
+        """Sets ``"label"`` and ``"category"``.
+
+        Raises:
+            tf.errors.InvalidArgumentError: If one has no place in its vector.
+        """
+        for key, name in (("label", "num_classes"), ("category", "num_categories")):
             if key in example:
-                rest = self.smoothing / depth
-                example[key] = tf.one_hot(example[key], depth, 1.0 - self.smoothing + rest, rest)
+                depth = getattr(self, name)
+                rest, rule = self.smoothing / depth, f"{name}={depth} must be above every {key}"
+                places = checks.known_labels(example[key], depth, rule)
+                example[key] = tf.one_hot(places, depth, 1.0 - self.smoothing + rest, rest)
         return example
 
     def evaluation(self) -> tuple[Op, ...]:
@@ -137,4 +143,4 @@ class OneHot(Op):
 
 
 def _normalized(image: Any, mean: tuple[float, ...], std: tuple[float, ...]) -> Any:
-    return (image / 255.0 - tf.constant(mean)) / tf.constant(std)
+    return (image / 255.0 - tf.constant(mean, tf.float32)) / tf.constant(std, tf.float32)

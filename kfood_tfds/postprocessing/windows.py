@@ -37,7 +37,7 @@ class CropToBox(Op):
         checks.number("margin", self.margin, 0.0, 10.0)
 
     def apply(self, example: Example) -> Example:
-        """Sets ``"window"``."""
+        """Sets the pending window."""
         window = pending_window(example)
         low, high = box_in_pixels(example, self.margin)
         first, extent = tf.split(window, 2, axis=-1)
@@ -55,7 +55,7 @@ class CentralSquare(Op):
     takes_many: ClassVar[bool] = True
 
     def apply(self, example: Example) -> Example:
-        """Sets ``"window"``."""
+        """Sets the pending window."""
         first, extent = tf.split(pending_window(example), 2, axis=-1)
         side = _shorter(extent)
         example[WINDOW] = tf.concat([first + (extent - side) // 2, side, side], axis=-1)
@@ -79,7 +79,7 @@ class RandomSquare(RandomOp):
         checks.number("scale", self.scale, 0.0, 1.0, open_low=True)
 
     def draw(self, example: Example, seed: Any) -> Example:
-        """Sets ``"window"``."""
+        """Sets the pending window."""
         window = pending_window(example)
         example[WINDOW] = square_at_random(window, side_of_share(window, self.scale), seed)
         return example
@@ -119,7 +119,7 @@ class RandomResizedCrop(RandomOp):
         checks.number("min_box_overlap", self.min_box_overlap, 0.0, 1.0)
 
     def draw(self, example: Example, seed: Any) -> Example:
-        """Sets ``"window"``.
+        """Sets the pending window.
 
         Raises:
             ValueError: If an overlap is asked for and the example has no ``crop``.
@@ -225,7 +225,7 @@ class FixedWindow(RandomOp):
         return self.position == "random"
 
     def draw(self, example: Example, seed: Any) -> Example:
-        """Sets ``"window"``."""
+        """Sets the pending window."""
         window = widened(pending_window(example), self.size, image_size(example))
         first, extent = tf.split(window, 2, axis=-1)
         side = tf.minimum(_shorter(extent), self.size)

@@ -8,9 +8,9 @@ A and C have nothing in common. Two answers are given for every image:
 * its **group**: star-shaped. A group holds its centre and images that are like the centre, never
   what is only like something like it. Chains are cut, and every cut pair is reported.
 * its **block**: what must lie on one side of a split. Blocks are groups joined along the cut
-  pairs, so a pair over the threshold never straddles two splits. Only where a block would exceed
-  `max_block` images are groups left apart, the least alike first; such pairs are reported as
-  parted. A group or a set of identical images is never parted, however large.
+  pairs, so that a pair over the threshold stays on one side. Only where a block would exceed
+  `max_block` images are groups left apart, the least alike first; such pairs may straddle two
+  splits, and are reported as parted. A group or a set of identical images is never parted, however large.
 
 Everything depends on the images' ids, never on the order of the input; and each group and block
 depends only on the images linked to it, so images added elsewhere change nothing.

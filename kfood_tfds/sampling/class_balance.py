@@ -151,21 +151,10 @@ def checked_labels(labels: Any, known: int, kind: str) -> Any:
     Raises:
         tf.errors.InvalidArgumentError: If a label is not in 0..known-1.
     """
-    import tensorflow as tf
+    from kfood_tfds.postprocessing.checks import known_labels
 
-    tensor = tf.convert_to_tensor(labels)
-    rule = (
-        f"There must be a {kind} for each label, and there are {known}: give one for every class "
-        "of the data set. Received: label"
-    )
-    low, high = tf.reduce_min(tensor), tf.reduce_max(tensor)
-    few = tf.equal(tf.size(tensor), 0)
-    checks = [
-        tf.debugging.Assert(few | (low >= 0), [rule, low]),
-        tf.debugging.Assert(few | (high < known), [rule, high]),
-    ]
-    with tf.control_dependencies([check for check in checks if check is not None]):
-        return tf.identity(tensor)
+    rule = f"There must be a {kind} for each label, and there are {known}; give one for every class"
+    return known_labels(labels, known, rule)
 
 
 def add_weights(weights: Mapping[int, float]) -> Callable[[Any, Any], tuple[Any, Any, Any]]:

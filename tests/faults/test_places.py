@@ -124,7 +124,7 @@ def test_builds_under_limits_say_so_and_leave_nothing_half_done(
     assert second == "built"
     assert _content(tmp_path / str(sizes[2])) == _content(dummy_build["data_dir"])
     assert [path.parent.name for path in tmp_path.glob("*/kfood/full/*")] == ["full"]
-    assert few.startswith("BuildError") and "allows 1024" in few and "ulimit -Hn 1200" in few
+    assert few.startswith("BuildError") and "allows 1024" in few and "nofile=1200" in few
     # Said before the work.
     assert not list((tmp_path / "files").rglob("survey.csv"))
 

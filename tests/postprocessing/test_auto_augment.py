@@ -170,6 +170,15 @@ def test_differs_between_epochs_and_ids(photo, op):
     assert (np.array(first) != np.array(results(0, "efgh"))).any()
 
 
+@pytest.mark.parametrize("op", [pp.RandAugment(2, 15), pp.TrivialAugmentWide()])
+@pytest.mark.parametrize("shape", [(1, 30, 3), (30, 1, 3), (1, 1, 3)])
+def test_narrow_images_keep_their_shape(op, shape):
+    pixels = np.full(shape, 90, np.uint8)
+    for number in range(40):
+        given = {"image": tf.constant(pixels), "id": tf.constant(f"a{number}")}
+        assert op(given)["image"].shape == shape
+
+
 def test_json_round_trip():
     pipeline = pp.Pipeline((*BOTH, pp.RandAugment(1, 5, 11, fill=(1, 2, 3), seed=4)))
     assert pp.Pipeline.from_json(pipeline.to_json()) == pipeline

@@ -84,6 +84,31 @@ def test_even_batches_have_static_shapes() -> None:
 
 
 @pytest.mark.slow
+def test_the_rest_of_an_epoch_has_static_shapes_without_a_remainder(ds: Any) -> None:
+    pipeline, total = pp.train_pipeline(16), len(ds)
+    size = next(size for size in (3, 4, 5) if (total - 1) // size)
+    rest = pipeline.batches(ds, size, start_example=1, drop_remainder=True, epochs=1)
+    assert rest.element_spec[0].shape == (size, 16, 16, 3)
+    assert {len(images) for images, _ in rest} == {size}
+    whole = pipeline.batches(ds, size, start_example=1, epochs=1)
+    assert whole.element_spec[0].shape == (None, 16, 16, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda image: tf.image.rgb_to_grayscale(image), r"uint8 and shape \(None, None, 1\)"),
+        (lambda image: tf.cast(image, tf.uint16), "uint16"),
+        (lambda image: tf.cast(image, tf.float32), "float32"),
+    ],
+)
+def test_images_not_as_decoded_are_refused(change: Any, message: str) -> None:
+    ds = pp.fake_examples(3, encoded=False, sides=(16, 24))
+    other = ds.map(lambda example: example | {"image": change(example["image"])})
+    with pytest.raises(ValueError, match=f"decoded as uint8.*Received: .*{message}"):
+        pp.eval_pipeline(8).batches(other, 2)
+
+
 def test_order_changes_with_epoch_and_seed(ds: Any) -> None:
     orders = {
         tuple(ids(PLAIN.batches(ds, 23, seed=seed, epochs=2, with_ids=True))[epoch])

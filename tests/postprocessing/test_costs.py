@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import pytest
 
 from kfood_tfds import postprocessing as pp
@@ -30,6 +33,26 @@ def test_steps_give_what_the_pipeline_gives() -> None:
     ]
     assert found[2].step == "Decode()" and found[2].gives.startswith("uint8 ")
     assert all(cost.milliseconds >= 0 for cost in found)
+
+
+def test_an_image_as_high_as_a_batch_is_long_is_one_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = itertools.chain([0.0], itertools.repeat(1.0))
+
+    def timed(function: Any, batch: list[Any]) -> tuple[float, list[Any]]:
+        return next(seconds), [function(dict(example)) for example in batch]
+
+    monkeypatch.setattr(costs, "_timed", timed)
+    ops = (pp.CentralSquare(), pp.Resize(32), pp.OneHot(), pp.MixUp())
+    found = costs.measure(ops, pp.fake_examples(1, sides=(16, 24)))
+    assert [cost.step.partition("(")[0] for cost in found] == [
+        "CentralSquare",
+        "Decode",
+        "Resize",
+        "OneHot",
+        "MixUp",
+    ]
+    # Only the last takes a batch, of 32.
+    assert [cost.milliseconds for cost in found] == [1000, 1000, 1000, 1000, 31.25]
 
 
 def test_an_empty_data_set_is_refused() -> None:

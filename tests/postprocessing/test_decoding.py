@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from kfood_tfds.postprocessing import decoding
+from kfood_tfds.postprocessing.decoding import WINDOW
 
 
 def whole(data: bytes) -> np.ndarray:
@@ -82,15 +83,15 @@ def test_size_without_the_features_comes_from_the_header(example: Any, form: str
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "BMP"])
 def test_decoded_and_encoded_examples_give_the_same(example: Any, form: str) -> None:
-    encoded = example(50, 70, form=form) | {"window": tf.constant([4, 9, 30, 40])}
+    encoded = example(50, 70, form=form) | {WINDOW: tf.constant([4, 9, 30, 40])}
     pixels = encoded | {"image": tf.constant(whole(encoded["image"].numpy()))}
     first, second = decoding.decoded(encoded), decoding.decoded(pixels)
     np.testing.assert_array_equal(first["image"], second["image"])
-    assert "window" not in first and first["image"].shape == (30, 40, 3)
+    assert WINDOW not in first and first["image"].shape == (30, 40, 3)
 
 
 def test_crop_follows_the_cut(example: Any) -> None:
-    given = example(60, 80, box=(12, 20, 36, 60)) | {"window": tf.constant([10, 20, 40, 20])}
+    given = example(60, 80, box=(12, 20, 36, 60)) | {WINDOW: tf.constant([10, 20, 40, 20])}
     # Rows 12..36 of the image are rows 2..26 of 40; columns 20..60 fill all 20.
     np.testing.assert_allclose(
         decoding.decoded(given)["crop"], [2 / 40, 0.0, 26 / 40, 1.0], atol=1e-6
@@ -98,6 +99,6 @@ def test_crop_follows_the_cut(example: Any) -> None:
 
 
 def test_given_example_stays_as_it_is(example: Any) -> None:
-    given = example(form="JPEG") | {"window": tf.constant([0, 0, 5, 5])}
+    given = example(form="JPEG") | {WINDOW: tf.constant([0, 0, 5, 5])}
     decoding.decoded(given)
-    assert given["image"].dtype == tf.string and "window" in given
+    assert given["image"].dtype == tf.string and WINDOW in given

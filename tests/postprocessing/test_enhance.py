@@ -39,6 +39,17 @@ def test_enhancements(image, factor, ours, pillows):
     np.testing.assert_array_equal(actual, expected)
 
 
+@pytest.mark.parametrize("shape", [(1, 9, 3), (9, 1, 3), (2, 5, 3), (1, 1, 3)])
+def test_sharpness_leaves_images_without_inner_pixels(shape):
+    pixels = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+    np.testing.assert_array_equal(enhance.sharpness(tf.constant(pixels), 0.3), pixels)
+    unknown = tf.function(
+        enhance.sharpness,
+        input_signature=[tf.TensorSpec([None, None, 3], tf.uint8), tf.TensorSpec([])],
+    )
+    np.testing.assert_array_equal(unknown(pixels, tf.constant(0.3)), pixels)
+
+
 @pytest.mark.parametrize("image", pictures())
 def test_tables(image):
     picture, tensor = Image.fromarray(image), tf.constant(image)

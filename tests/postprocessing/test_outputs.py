@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from kfood_tfds import postprocessing as pp
 
@@ -69,6 +70,13 @@ def test_weights_from_a_feature_and_ids(ds: Any) -> None:
 def test_bad_options_are_refused(ds: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"Received: .*{message}"):
         HARD.batches(ds, 4, **options)
+
+
+def test_weights_for_too_few_classes_are_named() -> None:
+    ds = pp.fake_examples(4, sides=(16, 24))
+    batches = pp.eval_pipeline(8).batches(ds, 4, sample_weights=[1.0, 2.0, 3.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="there are 3 for labels.*3"):
+        next(iter(batches))
 
 
 def test_missing_features_are_named(ds: Any) -> None:

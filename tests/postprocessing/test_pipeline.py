@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from kfood_tfds import postprocessing as pp
+from kfood_tfds.postprocessing.decoding import WINDOW
 
 
 @pytest.mark.slow
@@ -52,7 +53,10 @@ def test_json_and_back() -> None:
         ('{"version": 1, "ops": {}}', "'ops' must be a list"),
         ('{"version": 1, "ops": [{"op": "Blur"}]}', "Unknown op 'Blur'"),
         ('{"version": 1, "ops": [{"op": "Decode", "fast": 1}]}', "'Decode' has no field.*'fast'"),
-        ("{", "Expecting"),
+        ("{", "Expecting.*Received: '{'"),
+        ("[" * 100_000, "the JSON that to_json"),
+        ('{"version": 1, "ops": [{"op": "Resize", "size": ' + "9" * 5000 + "}]}", "Received: "),
+        ('{"version": 1, "ops": [{"op": "CropToBox", "margin": ' + "9" * 400 + "}]}", "margin"),
     ],
 )
 def test_bad_json_is_refused(text: str, message: str) -> None:
@@ -66,6 +70,30 @@ def test_ops_are_checked() -> None:
     with pytest.raises(ValueError, match="Resize works on single examples"):
         pp.Pipeline((pp.MixUp(), pp.Resize(32)))
     assert pp.Pipeline((pp.OneHot(), pp.MixUp(), pp.Scale())).batch_ops == (pp.MixUp(), pp.Scale())
+
+
+@pytest.mark.parametrize(
+    "op",
+    [pp.ColorJitter(0.2), pp.RandAugment(), pp.RandomRotation(), pp.RandomErasing(), pp.CropToBox(),
+     pp.Grayscale(0.5), pp.MultiCrop()],
+)  # fmt: skip
+def test_what_knows_one_image_cannot_follow_several_crops(op: pp.Op) -> None:
+    message = f"After MultiCrop.*Received: {type(op).__name__} after MultiCrop"
+    with pytest.raises(ValueError, match=message):
+        pp.Pipeline((pp.MultiCrop(), pp.Resize(8), op))
+    pp.Pipeline((pp.MultiCrop(),))
+
+
+def test_crops_of_an_image_are_prepared_alike(example: Any) -> None:
+    rest = (pp.Resize(8), pp.RandomFlip(), pp.Grayscale(), pp.Scale(), pp.OneHot())
+    given = example(40, 50)
+    crops = pp.Pipeline((pp.MultiCrop(0.5), *rest))(given)["image"].numpy()
+    assert crops.shape == (5, 8, 8, 3)
+    windows = pp.MultiCrop(0.5)(dict(given))[WINDOW].numpy()
+    for crop, (y, x, height, width) in zip(crops, windows, strict=True):
+        cut = given | {"image": given["image"][y : y + height, x : x + width]}
+        alone = pp.Pipeline((pp.Decode(), *rest))(cut)["image"]
+        np.testing.assert_array_equal(crop, alone)
 
 
 def test_ops_on_batches_need_batches(example: Any) -> None:
@@ -98,16 +126,16 @@ class OneLess(pp.RandomSquare):
     """An op of a user's own, which knows single examples only."""
 
     def draw(self, example: dict[str, Any], seed: Any) -> dict[str, Any]:
-        y, x, height, width = tf.unstack(example["window"], 4)
-        return example | {"window": tf.stack([y + 1, x + 1, height - 1, width - 1])}
+        y, x, height, width = tf.unstack(example[WINDOW], 4)
+        return example | {WINDOW: tf.stack([y + 1, x + 1, height - 1, width - 1])}
 
 
 class Narrower(pp.Resize):
     """An op on pixels that narrows the window before they are decoded."""
 
     def __call__(self, example: Any, position: int = 0) -> dict[str, Any]:
-        y, x, height, width = tf.unstack(example["window"], 4)
-        return super().__call__(example | {"window": tf.stack([y, x, height - 1, width])}, position)
+        y, x, height, width = tf.unstack(example[WINDOW], 4)
+        return super().__call__(example | {WINDOW: tf.stack([y, x, height - 1, width])}, position)
 
 
 class SmallerBox(pp.Op):
@@ -121,7 +149,7 @@ class SmallerBox(pp.Op):
 
 def test_a_feature_may_have_the_name_of_a_key_that_travels() -> None:
     ds = pp.fake_examples(4, sides=(16, 50))
-    odd = ds.map(lambda example: example | {"window/jpeg": tf.constant([1] * 10)})
+    odd = ds.map(lambda example: example | {"window/jpeg": [1] * 10, "window": "a user's own"})
     pipeline = pp.Pipeline((pp.CropToBox(), OneLess(), pp.Resize(8)))
     for one, other in zip(pipeline.batches(ds, 4), pipeline.batches(odd, 4), strict=True):
         np.testing.assert_array_equal(one[0], other[0])

@@ -10,6 +10,7 @@ import tensorflow as tf
 from PIL import Image
 
 from kfood_tfds import postprocessing as pp
+from kfood_tfds.postprocessing.decoding import WINDOW
 
 
 def in_dataset(op: Any, example: dict[str, Any]) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def test_flip_decodes_a_pending_window_first(example: Any) -> None:
     pixels = tf.io.decode_jpeg(given["image"], 3).numpy()[:, 10:50]
     image = result["image"].numpy()
     assert (image == pixels).all() or (image == pixels[:, ::-1]).all()
-    assert "window" not in result
+    assert WINDOW not in result
 
 
 @pytest.mark.parametrize("form", [None, "JPEG"])

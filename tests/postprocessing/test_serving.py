@@ -72,6 +72,24 @@ def test_missing_file_and_bad_crop(photo: Any) -> None:
         FileNotFoundError, match="Received: ./nowhere/a.jpg., where there is no file"
     ):
         pp.eval_pipeline(8).preprocess("/nowhere/a.jpg")
-    for crop in ((0, 0, 1), (0, 0, 1, 1.1), (-0.1, 0, 1, 1), (0, 0, 1, float("nan"))):
-        with pytest.raises(ValueError, match="crop must be four numbers in 0..1"):
+    wrong = ((0, 0, 1), (0, 0, 1, 1.1), (-0.1, 0, 1, 1), (0, 0, 1, float("nan")))
+    for crop in (*wrong, (0.5, 0, 0.4, 1), (0, 0.5, 1, 0.5)):
+        with pytest.raises(ValueError, match="crop must be ymin, xmin, ymax, xmax in 0..1"):
             pp.eval_pipeline(8).preprocess(photo(9, 9), crop)
+
+
+def test_bytes_and_files_that_cannot_be_decoded_are_named(
+    tmp_path: Path, photo: Any, encode: Any
+) -> None:
+    pipeline, rule = pp.eval_pipeline(8), "whole JPEG, PNG or BMP image"
+    page = tmp_path / "page.jpg"
+    page.write_bytes(b"<html>")
+    for source, shown in (
+        (b"", "0 bytes"),
+        (b"<html>", "6 bytes"),
+        (encode(photo(40, 40))[:200], "200 bytes"),
+        (page, "page.jpg"),
+        (str(tmp_path), "a folder"),
+    ):
+        with pytest.raises(ValueError, match=rf"{rule}.*Received: .*{shown}"):
+            pipeline.preprocess(source)

@@ -78,6 +78,30 @@ def test_one_hot_of_both_labels() -> None:
     assert result["category"].numpy().tolist() == [1, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("example", "message"),
+    [
+        ({"label": 5, "category": 0}, "num_classes=5 must be above every label. Received:.*5"),
+        ({"label": -1, "category": 0}, "num_classes=5 must be above every label"),
+        ({"label": [0, 7], "category": [0, 0]}, "num_classes=5 must be above every label"),
+        ({"label": 4, "category": 3}, "num_categories=3 must be above every category"),
+    ],
+)
+def test_labels_without_a_place_are_refused(example: dict[str, Any], message: str) -> None:
+    op = pp.OneHot(5, num_categories=3)
+    given = {key: tf.constant(value, tf.int64) for key, value in example.items()}
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        op(dict(given))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        next(iter(tf.data.Dataset.from_tensors(given).map(op)))
+
+
+def test_whole_numbers_normalize_as_floats_do() -> None:
+    pixels = {"image": tf.constant([[[0, 51, 255]]], tf.uint8)}
+    result = pp.Normalize((0, 1, 0), (1, 1, 1))(pixels)["image"].numpy()
+    np.testing.assert_allclose(result, [[[0, -0.8, 1]]], atol=1e-6)
+
+
 def test_smoothing_is_for_training_only() -> None:
     assert pp.OneHot(7, 0.1).evaluation() == (pp.OneHot(7),)
 

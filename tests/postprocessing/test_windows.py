@@ -10,10 +10,11 @@ import tensorflow as tf
 
 from kfood_tfds import postprocessing as pp
 from kfood_tfds.postprocessing.catalogue import OPS
+from kfood_tfds.postprocessing.decoding import WINDOW
 
 
 def window(example: dict[str, Any]) -> list[int]:
-    return [int(value) for value in example["window"]]
+    return [int(value) for value in example[WINDOW]]
 
 
 def in_dataset(op: Any, example: dict[str, Any]) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def many(op_class: Any, example: dict[str, Any], number: int = 200, **fields: An
     op = op_class(**fields)
     ids = tf.data.Dataset.from_tensor_slices([f"id {index}" for index in range(number)])
     rest = {key: value for key, value in example.items() if key != "id"}
-    windows = ids.map(lambda name: op(rest | {"id": name})["window"])
+    windows = ids.map(lambda name: op(rest | {"id": name})[WINDOW])
     return np.stack([item.numpy() for item in windows])
 
 
@@ -264,10 +265,10 @@ def test_many_examples_get_the_windows_that_each_gets_alone(op: Any) -> None:
     # The first is the whole image, the second another one's pending window.
     for given in (batch, pp.CropToBox()(batch)):
         single = [{key: value[index] for key, value in given.items()} for index in range(40)]
-        alone = np.stack([op(example)["window"].numpy() for example in single])
+        alone = np.stack([op(example)[WINDOW].numpy() for example in single])
         assert len(np.unique(alone, axis=0)) > 20
-        np.testing.assert_array_equal(op(given)["window"], alone)
-        np.testing.assert_array_equal(in_dataset(op, given)["window"], alone)
+        np.testing.assert_array_equal(op(given)[WINDOW], alone)
+        np.testing.assert_array_equal(in_dataset(op, given)[WINDOW], alone)
 
 
 def test_all_ops_that_say_so_take_many() -> None:

@@ -10,7 +10,8 @@ A and C have nothing in common. Two answers are given for every image:
 * its **block**: what must lie on one side of a split. Blocks are groups joined along the cut
   pairs, so that a pair over the threshold stays on one side. Only where a block would exceed
   `max_block` images are groups left apart, the least alike first; such pairs may straddle two
-  splits, and are reported as parted. A group or a set of identical images is never parted, however large.
+  splits, and are reported as parted. A group or a set of identical images is never parted,
+  however large.
 
 Everything depends on the images' ids, never on the order of the input; and each group and block
 depends only on the images linked to it, so images added elsewhere change nothing.

@@ -28,7 +28,8 @@ class RandomErasing(RandomPixelOp):
     Attributes:
         probability: Share of the images that lose a rectangle.
         area: Bounds of the rectangle's share of the image.
-        aspect: Bounds of its height over its width, drawn uniformly in the logarithm.
+        aspect: Bounds of its height over its width, as in the paper, drawn uniformly in the
+            logarithm. (`RandomResizedCrop` has width over height.)
         value: Level 0..255 to fill it with, three for R, G and B, or ``"noise"``: every value
             random.
     """

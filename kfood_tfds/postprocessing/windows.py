@@ -99,7 +99,8 @@ class RandomResizedCrop(RandomOp):
 
     Attributes:
         area: Bounds of the part's share of the window's area.
-        aspect: Bounds of its width divided by its height, drawn log-uniformly.
+        aspect: Bounds of its width divided by its height, drawn log-uniformly. (`RandomErasing` has
+            height over width.)
         min_box_overlap: Share of the crop box (inside the window) that the part covers at least;
             with 0.0 the feature ``crop`` isn't needed.
     """

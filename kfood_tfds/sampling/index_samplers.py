@@ -228,6 +228,9 @@ class Shard(IndexSampler):
     The parts of all ranks together are each epoch's indices, each exactly once; their lengths
     differ by one at most. Training in lockstep needs equal lengths: ``drop_remainder`` leaves out
     the indices at the end that don't go round.
+
+    ``rank`` and ``world`` are torch's words; `Pipeline.batches` calls them ``input_pipeline_id``
+    and ``num_input_pipelines``, as TFDS does.
     """
 
     def __init__(
@@ -279,7 +282,8 @@ class Batch:
         Args:
             sampler: Gives the single indices, and keeps epoch and position.
             size: Indices in a list.
-            drop_last: Whether to leave out an epoch's last list if it is not full.
+            drop_last: Whether to leave out an epoch's last list if it is not full; the name is that
+                of torch's ``BatchSampler``.
 
         Raises:
             ValueError: If the size is not positive.

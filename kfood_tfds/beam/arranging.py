@@ -38,6 +38,7 @@ from kfood_tfds.beam.by_key import (
     split_mixed,
 )
 from kfood_tfds.beam.cluster import Cluster
+from kfood_tfds.beam.stages import flat_map_each, map_each
 from kfood_tfds.raw.duplicates import Grouping
 from kfood_tfds.raw.errors import SurveyError
 from kfood_tfds.raw.grouping_store import load_grouping, save_grouping
@@ -76,9 +77,9 @@ def arrange_on(cluster: Cluster, survey: Survey, ratios: Ratios) -> tuple[Groupi
     def build(pipeline: Any) -> None:
         read = pipeline | "Chunks" >> beam.Create(chunks) | beam.Reshuffle()
         if measurements is None:
-            blocks = read | "ReadBlocks" >> beam.FlatMap(_read_blocks)
+            blocks = read | "ReadBlocks" >> flat_map_each(_read_blocks)
         else:
-            blocks = _group(read | beam.FlatMap(_read_images, measurements), str(folder), parts)
+            blocks = _group(read | flat_map_each(_read_images, measurements), str(folder), parts)
         _split(blocks, str(folder), ratios)
 
     cluster.run(build)
@@ -161,26 +162,26 @@ def _group(images: Any, folder: str, parts: int) -> Any:
     Returns:
         The images by (block, (hash of the block, rank, label)).
     """
-    same = images | "ByPixels" >> beam.GroupByKey() | beam.FlatMap(_node)
-    thumbnails = same | "Thumbnails" >> beam.Map(_thumbnail)
+    same = images | "ByPixels" >> beam.GroupByKey() | flat_map_each(_node)
+    thumbnails = same | "Thumbnails" >> map_each(_thumbnail)
     edges = _edges(thumbnails, parts)
     _write(edges, folder, "pairs", _EDGE)
     forest = beam.pvalue.AsSingleton(edges | "Forest" >> beam.CombineGlobally(_Forest()))
     linked = {
-        "nodes": same | "LinkedNodes" >> beam.FlatMap(_linked_node, forest),
-        "edges": edges | "LinkedPairs" >> beam.Map(_linked_pair, forest),
+        "nodes": same | "LinkedNodes" >> flat_map_each(_linked_node, forest),
+        "edges": edges | "LinkedPairs" >> map_each(_linked_pair, forest),
     }
     placed = (
-        linked | "ByComponent" >> beam.CoGroupByKey() | beam.FlatMap(_place),
-        same | "Alone" >> beam.FlatMap(_alone, forest),
+        linked | "ByComponent" >> beam.CoGroupByKey() | flat_map_each(_place),
+        same | "Alone" >> flat_map_each(_alone, forest),
     ) | beam.Flatten()
     of_image = (
-        {"placed": placed, "members": same | "Members" >> beam.Map(_members)}
+        {"placed": placed, "members": same | "Members" >> map_each(_members)}
         | "ByNode" >> beam.CoGroupByKey()
-        | beam.FlatMap(_placed_images)
+        | flat_map_each(_placed_images)
     )
-    _write(of_image | beam.Map(_group_row), folder, "groups", _PLACED)
-    return of_image | "Blocks" >> beam.Map(_block_row)
+    _write(of_image | map_each(_group_row), folder, "groups", _PLACED)
+    return of_image | "Blocks" >> map_each(_block_row)
 
 
 _Same = tuple[Node, bytes, list[tuple[int, int]]]
@@ -206,14 +207,14 @@ def _edges(thumbnails: Any, parts: int) -> Any:
     pairs = (
         thumbnails
         | beam.BatchElements(min_batch_size=16, max_batch_size=1024)
-        | beam.FlatMap(band_entries, parts)
+        | flat_map_each(band_entries, parts)
         | "ByBand" >> beam.GroupByKey()
-        | beam.FlatMap(_candidates)
+        | flat_map_each(_candidates)
     )
     seen = {"look": thumbnails, "others": pairs} | "ByFirst" >> beam.CoGroupByKey()
-    shown = seen | "ShowFirst" >> beam.FlatMap(_show_first)
+    shown = seen | "ShowFirst" >> flat_map_each(_show_first)
     both = {"look": thumbnails, "others": shown} | "BySecond" >> beam.CoGroupByKey()
-    return both | "Compare" >> beam.FlatMap(_compare)
+    return both | "Compare" >> flat_map_each(_compare)
 
 
 def _candidates(element: tuple[tuple[int, int], Iterable[bytes]]) -> Iterator[tuple[int, int]]:
@@ -294,14 +295,14 @@ def _block_row(image: tuple[int, int, Placed]) -> tuple[int, tuple[int, int, int
 
 def _split(images: Any, folder: str, ratios: Ratios) -> None:
     """Splits images by (block, (hash of the block, rank, label)); writes the splits."""
-    blocks = images | "ByBlock" >> beam.GroupByKey() | beam.Map(split_block)
+    blocks = images | "ByBlock" >> beam.GroupByKey() | map_each(split_block)
     of_class = (
         blocks
-        | "ForClasses" >> beam.FlatMap(for_classes, ratios)
+        | "ForClasses" >> flat_map_each(for_classes, ratios)
         | "ByClass" >> beam.GroupByKey()
-        | "FillClasses" >> beam.FlatMap(fill, ratios)
+        | "FillClasses" >> flat_map_each(fill, ratios)
     )
-    mixed = blocks | "Mixed" >> beam.FlatMap(split_mixed, ratios)
+    mixed = blocks | "Mixed" >> flat_map_each(split_mixed, ratios)
     _write((of_class, mixed) | "AllSplits" >> beam.Flatten(), folder, "splits", _SPLIT)
 
 
@@ -309,9 +310,9 @@ def _write(rows: Any, folder: str, name: str, dtype: np.dtype[np.void]) -> None:
     """Writes rows that begin with a rank as parts of a result."""
     _ = (
         rows
-        | f"Keyed {name}" >> beam.Map(_by_part)
+        | f"Keyed {name}" >> map_each(_by_part)
         | f"Parts of {name}" >> beam.GroupByKey()
-        | f"Write {name}" >> beam.Map(work.save_part, folder, name, dtype)
+        | f"Write {name}" >> map_each(work.save_part, folder, name, dtype)
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apache_beam as beam
+from apache_beam.typehints.decorators import no_annotations
 from etils import epath
 
 from kfood_tfds.beam import work
@@ -35,6 +36,7 @@ class _Examine(beam.DoFn):
         self._threads = threads
         self._files = beam.metrics.Metrics.counter("kfood", "files_examined")
 
+    @no_annotations
     def process(self, element: tuple[work.Chunk, int]) -> None:
         chunk, first = element
         archive: Archive = work.load(self._archive)

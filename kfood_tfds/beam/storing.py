@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import apache_beam as beam
+from apache_beam.typehints.decorators import no_annotations
 
 from kfood_tfds.beam import work
 from kfood_tfds.beam.cluster import Cluster
+from kfood_tfds.beam.stages import map_each
 from kfood_tfds.raw.archive import Archive
 from kfood_tfds.raw.manifest import ManifestRow
 from kfood_tfds.raw.planned_files import PlannedFile
@@ -23,6 +25,7 @@ class _Store(beam.DoFn):
         self._form = form
         self._threads = threads
 
+    @no_annotations
     def process(self, chunk: work.Chunk) -> Iterator[StoredImage]:
         archive: Archive = work.load(self._archive)
         yield from store_files(archive, work.items_of(chunk), self._form, self._threads)
@@ -55,5 +58,5 @@ def store_on(
         "Chunks" >> beam.Create(chunks)
         | beam.Reshuffle()
         | "Store" >> beam.ParDo(_Store(shared, form, cluster.threads))
-        | "Finish" >> beam.Map(finish)
+        | "Finish" >> map_each(finish)
     )

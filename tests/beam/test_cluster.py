@@ -18,6 +18,7 @@ from pipelines import cluster_in
 
 from kfood_tfds.beam import work
 from kfood_tfds.beam.cluster import Cluster, shared_folder
+from kfood_tfds.beam.stages import map_each
 
 
 def test_a_run_ends_when_its_work_is_done(tmp_path: Path) -> None:
@@ -26,7 +27,7 @@ def test_a_run_ends_when_its_work_is_done(tmp_path: Path) -> None:
 
     def build(pipeline: Any) -> None:
         parts = pipeline | beam.Create([(1, [(7,), (5,)]), (0, [(3,)])])
-        _ = parts | beam.Map(work.save_part, str(folder), "numbers", "<u4")
+        _ = parts | map_each(work.save_part, str(folder), "numbers", "<u4")
 
     cluster.run(build)
     assert work.read_parts(folder, "numbers", "<u4").tolist() == [3, 5, 7]

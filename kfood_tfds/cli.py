@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO, cast
 
 from tqdm.auto import tqdm
 
@@ -175,7 +175,8 @@ def _parser(words: Words) -> argparse.ArgumentParser:
         title=say("commands"),
         metavar="COMMAND",
         required=True,
-        parser_class=functools.partial(_Parser, words=words),
+        # argparse calls it as it would a class.
+        parser_class=cast(Any, functools.partial(_Parser, words=words)),
     )
     add = functools.partial(_add_command, commands, words)
     _add_inspect(add("inspect", _inspect, language_option, archive_options), words)

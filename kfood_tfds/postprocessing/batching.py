@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -13,7 +13,7 @@ from kfood_tfds.postprocessing import outputs
 from kfood_tfds.postprocessing.decoding import IMAGE, WINDOW
 from kfood_tfds.postprocessing.ops import Example, require
 from kfood_tfds.postprocessing.options import BatchOptions
-from kfood_tfds.postprocessing.order import Order, Stream, batched, padded, plain, stream
+from kfood_tfds.postprocessing.order import Order, padded, plain, stream
 from kfood_tfds.postprocessing.plan import Plan
 
 _PEEK = 64
@@ -42,7 +42,7 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     order = _order(pipeline, ds, options, count)
     warn_if_unordered(ds, order, workers)
     first = next(iter(ds.take(1)))
-    ordered = stream(ds, plan, order, functools.partial(padded, filler=first), options.batch_size)
+    ordered = stream(ds, plan, order, functools.partial(padded, filler=first))
     # Without a remainder nothing is filled up, and the batch axis has a static size.
     whole = not count % (options.batch_size * workers) and not options.start_example
     even = options.drop_remainder or whole
@@ -68,25 +68,8 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     # One map for everything: each image stays in one core's cache from decoding to scaling.
     examples = items.map(plain(one), options.calls, deterministic=True)
     batches = examples.batch(options.batch_size, drop_remainder=True).map(plain(batch_of))
-    return _counted(_ready(batches, ordered.steps), ordered)
-
-
-def ordered_batches(
-    records: Any, plan: Plan, order: Order, finish: Callable[[Any, Any, int], Any]
-) -> Any:
-    """Returns the data set of batches for records of another kind, such as positions.
-
-    Args:
-        records: Records, one by one, of known number.
-        plan: The batches of an epoch.
-        order: Order and number of the epochs.
-        finish: Makes batches: (records, epoch, size) -> data set of batches of that size.
-
-    Raises:
-        ValueError: If the start lies beyond the last epoch.
-    """
-    ordered = stream(records, plan, order, functools.partial(batched, finish=finish), 1)
-    return _counted(_ready(ordered.items, ordered.steps), ordered)
+    batches = batches.apply(tf.data.experimental.assert_cardinality(ordered.steps))
+    return counted(ready(batches), ordered.position, ordered.steps)
 
 
 def windows_at_once(spec: Mapping[str, Any], batch_size: int) -> int:
@@ -125,18 +108,23 @@ def _with_windows(pipeline: Any, items: Any, options: BatchOptions, at_once: int
     return some.map(plain(windows), min(2, options.calls), deterministic=True).unbatch()
 
 
-def _ready(batches: Any, steps: int) -> Any:
+def ready(batches: Any) -> Any:
+    """Returns the batches in their order, a few of them made ahead."""
     options = tf.data.Options()
     options.deterministic = True
     # A buffer behind the counter would count batches that nobody has taken yet.
     options.experimental_optimization.inject_prefetch = False
-    batches = batches.apply(tf.data.experimental.assert_cardinality(steps))
     return batches.with_options(options).prefetch(_READY_BATCHES)
 
 
-def _counted(batches: Any, ordered: Stream) -> Any:
-    """Moves the position on when the last batch is taken."""
-    position, steps = ordered.position, ordered.steps
+def counted(batches: Any, position: Any, steps: int) -> Any:
+    """Moves the position on when the last batch is taken.
+
+    Args:
+        batches: The batches of an epoch.
+        position: Variable with the number of steps done before; None for nothing to count.
+        steps: Number of batches.
+    """
     if position is None:
         return batches
 

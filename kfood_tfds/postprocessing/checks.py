@@ -23,12 +23,12 @@ def number(name: str, value: Any, low: float, high: float, *, open_low: bool = F
         raise ValueError(f"{name} must be a number {bounds}. Received: {name}={value!r}")
 
 
-def interval(name: str, value: Any, low: float, high: float) -> None:
-    """Raises ValueError unless the value is a pair with low < value[0] <= value[1] <= high."""
+def interval(name: str, value: Any, low: float, high: float, *, open_low: bool = True) -> None:
+    """Raises ValueError unless low < value[0] <= value[1] <= high (or low <= value[0])."""
     if not isinstance(value, tuple) or len(value) != 2:
         raise ValueError(f"{name} must be a tuple of two numbers. Received: {name}={value!r}")
     for item in value:
-        number(f"each bound of {name}", item, low, high, open_low=True)
+        number(f"each bound of {name}", item, low, high, open_low=open_low)
     if value[0] > value[1]:
         raise ValueError(f"{name} must not decrease. Received: {name}={value!r}")
 

@@ -39,12 +39,7 @@ def between(name: str, value: Any, low: float, high: float) -> tuple[float, floa
     Raises:
         ValueError: If the value is none.
     """
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise ValueError(f"{name} must be a tuple of two numbers. Received: {name}={value!r}")
-    for item in value:
-        checks.number(f"each bound of {name}", item, low, high)
-    if value[0] > value[1]:
-        raise ValueError(f"{name} must not decrease. Received: {name}={value!r}")
+    checks.interval(name, value, low, high, open_low=False)
     return float(value[0]), float(value[1])
 
 

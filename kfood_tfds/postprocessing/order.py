@@ -51,9 +51,7 @@ class Stream:
     position: Any = None
 
 
-def stream(
-    records: Any, plan: Plan, order: Order, of_epoch: Callable[..., Any], per_step: int
-) -> Stream:
+def stream(records: Any, plan: Plan, order: Order, of_epoch: Callable[..., Any]) -> Stream:
     """Puts the records in order.
 
     Args:
@@ -61,7 +59,6 @@ def stream(
         plan: The batches of an epoch.
         order: Order and number of the epochs.
         of_epoch: (a worker's records in their order, epoch, step to begin with, plan) -> data set.
-        per_step: Number of items of those data sets that make a step.
 
     Raises:
         ValueError: If the start lies beyond the last epoch.
@@ -73,7 +70,7 @@ def stream(
     if order.start_example:
         return _from_example(plan, order, epoch_items)
     if order.epochs is None and not (order.repeatable and order.start_step % plan.steps == 0):
-        return _endless(plan, order, epoch_items, per_step)
+        return _endless(plan, order, epoch_items)
     total = (order.epochs or order.start_step // plan.steps + 1) * plan.steps
     _check_start(order.start_step, total, "step")
     first, step = divmod(order.start_step, plan.steps)
@@ -104,7 +101,7 @@ def _from_example(plan: Plan, order: Order, epoch_items: Callable[..., Any]) -> 
     return Stream(items, rest.steps + (epochs - epoch - 1) * plan.steps)
 
 
-def _endless(plan: Plan, order: Order, epoch_items: Callable[..., Any], per_step: int) -> Stream:
+def _endless(plan: Plan, order: Order, epoch_items: Callable[..., Any]) -> Stream:
     """Returns one epoch's steps, counted from the position."""
     with tf.device("CPU:0"):
         position = tf.Variable(order.start_step, dtype=tf.int64, trainable=False)
@@ -115,7 +112,7 @@ def _endless(plan: Plan, order: Order, epoch_items: Callable[..., Any], per_step
         return epoch_items(now // plan.steps + index, step)
 
     items = tf.data.Dataset.range(2).flat_map(plain(epoch_after))
-    return Stream(items.take(plan.steps * per_step), plan.steps, position)
+    return Stream(items.take(plan.steps * plan.batch_size), plan.steps, position)
 
 
 def _mixed(records: Any, order: Order, epoch: Any) -> Any:
@@ -167,27 +164,6 @@ def padded(records: Any, epoch: Any, step: Any, plan: Plan, filler: Any) -> Any:
     before = before.concatenate(fill.take(tf.where(late, zero, zero + size - first)))
     after = counted.skip(full + first).concatenate(fill.take(size - second))
     return before.concatenate(after)
-
-
-def batched(
-    records: Any, epoch: Any, step: Any, plan: Plan, finish: Callable[[Any, Any, int], Any]
-) -> Any:
-    """Returns a worker's batches of an epoch from a step on.
-
-    Args:
-        records: The worker's examples in their order.
-        epoch: Number of the epoch.
-        step: Steps to leave out.
-        plan: The batches.
-        finish: Makes batches: (records, epoch, size) -> data set of batches of that size.
-    """
-    size = plan.batch_size
-    if len(plan.tail) < 2:
-        return finish(records.skip(step * size), epoch, size)
-    full, zero = plan.full * size, tf.constant(0, tf.int64)
-    first = finish(records.take(full).skip(tf.minimum(step * size, full)), epoch, size)
-    done = full + tf.where(step > plan.full, zero + plan.tail[0], zero)
-    return first.concatenate(finish(records.skip(done), epoch, plan.tail[0]))
 
 
 def _check_start(start: int, total: int, what: str) -> None:

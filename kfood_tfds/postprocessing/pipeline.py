@@ -186,6 +186,8 @@ class Pipeline:
     def as_layer(self, **kwargs: Any) -> Any:
         """Returns a Keras layer from encoded images, string[batch], to what ``preprocess`` gives.
 
+        A model with ops of your own in it is loaded with ``custom_objects={"MyOp": MyOp}``.
+
         Args:
             **kwargs: Those of ``keras.layers.Layer``, such as ``name``.
 
@@ -195,7 +197,7 @@ class Pipeline:
         # The layer's class needs Keras on TensorFlow, and reading data doesn't.
         from kfood_tfds.postprocessing.layer import ImagePreprocessing
 
-        return ImagePreprocessing(self.serving().to_json(), **kwargs)
+        return ImagePreprocessing(self, **kwargs)
 
     def describe(self, ds: Any = None) -> str:
         """Returns the steps in a table, with the time each takes per image on this machine.

@@ -12,7 +12,6 @@ from kfood_tfds.sampling.index_samplers import IndexSampler, Indices
 from kfood_tfds.sampling.resampling import marked_ids
 
 _PARALLEL_READS = 2
-_READY_BATCHES = 2
 _OPTIONS = ("labels", "sample_weights", "with_ids", "num_parallel_calls")
 
 
@@ -63,7 +62,7 @@ def dataset(
 def _batches(source: Any, sampler: IndexSampler, pipeline: Any, options: Any) -> Any:
     import tensorflow as tf
 
-    from kfood_tfds.postprocessing import outputs
+    from kfood_tfds.postprocessing import batching, outputs
     from kfood_tfds.postprocessing.plan import Plan
 
     weights = outputs.weights(options.sample_weights)
@@ -77,36 +76,11 @@ def _batches(source: Any, sampler: IndexSampler, pipeline: Any, options: Any) ->
                 f"start_step must be below the number of steps of all epochs, {total}. "
                 f"Received: start_step={options.start_step}"
             )
-        return _ready(maker(tf.data.Dataset.range(options.start_step, total)))
+        return batching.ready(maker(tf.data.Dataset.range(options.start_step, total)))
     with tf.device("CPU:0"):
         done = tf.Variable(options.start_step, dtype=tf.int64, trainable=False)
     steps = tf.data.Dataset.range(plan.steps).map(lambda step: step + done.read_value())
-    return _counted(_ready(maker(steps)), done, plan.steps)
-
-
-def _ready(batches: Any) -> Any:
-    import tensorflow as tf
-
-    options = tf.data.Options()
-    options.deterministic = True
-    # A buffer behind the counter would count batches that nobody has taken yet.
-    options.experimental_optimization.inject_prefetch = False
-    return batches.with_options(options).prefetch(_READY_BATCHES)
-
-
-def _counted(batches: Any, done: Any, steps: int) -> Any:
-    """Goes on to the next epoch when the last batch is taken, as ``Pipeline.batches`` does."""
-    import tensorflow as tf
-
-    def count(step: Any, batch: Any) -> Any:
-        last = tf.cast(step == steps - 1, tf.int64)
-        with tf.control_dependencies([done.assign_add(last * steps)]):
-            return tf.nest.map_structure(tf.identity, batch)
-
-    result = batches.enumerate().map(count)
-    # The data set refers to the variable without owning it.
-    result.position = done
-    return result
+    return batching.counted(batching.ready(maker(steps)), done, plan.steps)
 
 
 class _BatchMaker:

@@ -22,6 +22,8 @@ from kfood_tfds.postprocessing import checks
          "a number above 0 to 1"),
         (lambda v: checks.interval("r", v, 0, 2), [(1, 2), (1, 1)],
          [(0, 1), (2, 1), (1, 3), [1, 2], (1,), (1, math.nan)], ""),
+        (lambda v: checks.interval("r", v, 0, 2, open_low=False), [(0, 2), (0, 0)],
+         [(-1, 1), (2, 1), (0, 3)], ""),
         (lambda v: checks.choice("c", v, ("a", "b")), ["a", "b"], ["", "A", None], "one of a, b"),
         (lambda v: checks.flag("f", v), [True, False], [0, 1, None, "True"], "True or False"),
     ],

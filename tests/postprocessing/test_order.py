@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from kfood_tfds.postprocessing.order import Order, Stream, batched, padded, stream
+from kfood_tfds.postprocessing.order import Order, Stream, padded, stream
 from kfood_tfds.postprocessing.plan import Plan
 
 FILLER = -1
@@ -40,7 +40,7 @@ def whole(epoch: int) -> list[Row]:
 def streamed(order: Order, plan: Plan = PLAN, records: Any = None) -> Stream:
     of_epoch = functools.partial(padded, filler=number(FILLER))
     records = tf.data.Dataset.range(plan.examples) if records is None else records
-    return stream(records, plan, order, of_epoch, plan.batch_size)
+    return stream(records, plan, order, of_epoch)
 
 
 # What a worker has, its plan, and its batches: filled up, and as they are.
@@ -67,23 +67,6 @@ def test_batches_are_filled_up_from_any_step_on(
         assert rows(fill(number(3), number(step))) == expected
         inside = tf.data.Dataset.from_tensors((number(3), number(step))).flat_map(fill)
         assert rows(inside) == expected
-
-
-@pytest.mark.parametrize(("own", "plan", "batches"), DEALT)
-def test_batches_keep_their_size_from_any_step_on(
-    own: range, plan: Plan, batches: list[list[int]]
-) -> None:
-    def finish(records: Any, epoch: Any, size: int) -> Any:
-        return records.batch(size).map(lambda batch: (batch, epoch))
-
-    records = tf.data.Dataset.from_tensor_slices(tf.constant(list(own), tf.int64))
-    for step in range(len(batches)):
-        deal = functools.partial(batched, records, plan=plan, finish=finish)
-        alone = deal(number(3), number(step))
-        inside = tf.data.Dataset.from_tensors((number(3), number(step))).flat_map(deal)
-        for found in (alone, inside):
-            items = [(batch.numpy().tolist(), int(epoch)) for batch, epoch in found]
-            assert items == [(batch, 3) for batch in batches[step:]]
 
 
 @pytest.mark.parametrize("start", range(6))

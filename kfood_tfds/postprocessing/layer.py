@@ -11,7 +11,7 @@ import keras
 import tensorflow as tf
 
 from kfood_tfds.postprocessing.catalogue import OPS
-from kfood_tfds.postprocessing.ops import Op
+from kfood_tfds.postprocessing.ops import Op, UnknownOp
 from kfood_tfds.postprocessing.pipeline import Pipeline
 from kfood_tfds.postprocessing.serving import example_of
 
@@ -72,9 +72,9 @@ def _from_json(text: str) -> Pipeline:
     own = _own_ops(text)
     try:
         return Pipeline.from_json(text, extra_ops=tuple(own.values()))
-    except ValueError as error:
+    except UnknownOp as error:
         unknown = sorted(_op_names(text) - set(OPS) - set(own))
-        if not unknown:
+        if not unknown:  # The name is no string.
             raise
         objects = ", ".join(f"{name!r}: {name}" for name in unknown)
         raise ValueError(

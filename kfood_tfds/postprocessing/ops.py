@@ -256,6 +256,10 @@ def _plain(value: Any) -> Any:
     return value
 
 
+class UnknownOp(ValueError):
+    """A configuration names an op that isn't among those known."""
+
+
 def from_config(config: Any, known: Mapping[str, type[Op]]) -> Op:
     """Builds the op that ``to_config`` described.
 
@@ -264,13 +268,14 @@ def from_config(config: Any, known: Mapping[str, type[Op]]) -> Op:
         known: The ops that may occur, by class name.
 
     Raises:
-        ValueError: If the op or one of its fields is unknown or has no valid value.
+        UnknownOp: If the op is unknown.
+        ValueError: If one of its fields is unknown or has no valid value.
     """
     if not isinstance(config, Mapping) or "op" not in config:
         raise ValueError(f"An op must be a JSON object with the key 'op'. Received: {config!r}")
     name = config["op"]
     if not isinstance(name, str) or name not in known:
-        raise ValueError(f"Unknown op {name!r}; known are {sorted(known)}. Received: {config!r}")
+        raise UnknownOp(f"Unknown op {name!r}; known are {sorted(known)}. Received: {config!r}")
     fields = {field.name for field in dataclasses.fields(known[name])}
     unknown = sorted(set(config) - fields - {"op"})
     if unknown:

@@ -103,6 +103,8 @@ def test_names_the_ops_that_keras_was_not_told_of(own_op: Any) -> None:
     [
         ("[", "read from the JSON that to_json"),
         ('{"version": 9, "ops": [{"op": "Resize", "size": 8}]}', "version=9"),
+        ('{"version": 9, "ops": [{"op": "Later"}]}', "version=9"),
+        ('{"version": 1, "ops": [{"op": 5}]}', "Unknown op 5"),
         ('{"version": 1, "ops": [{"op": "Resize", "bigness": 8}]}', "no field.s. 'bigness'"),
     ],
 )

@@ -35,7 +35,8 @@ class ImagePreprocessing(keras.layers.Layer):
 
         Raises:
             ValueError: If the JSON is invalid or names an op that neither this package nor Keras
-                knows, or if Keras runs on another backend.
+                knows, if the pipeline can't be written as JSON, or if Keras runs on another
+                backend.
         """
         if keras.backend.backend() != "tensorflow":
             raise ValueError(
@@ -46,6 +47,8 @@ class ImagePreprocessing(keras.layers.Layer):
         super().__init__(**kwargs)
         whole = _from_json(pipeline) if isinstance(pipeline, str) else pipeline
         self._pipeline = whole.serving()
+        # Here, as a model that can't be saved is noticed too late, after its training.
+        self._json = self._pipeline.to_json()
         spec = tf.TensorSpec([], tf.string)
         traced = tf.function(self._one).get_concrete_function(spec)
         self._output = tf.TensorSpec(traced.output_shapes, traced.output_dtypes)
@@ -65,7 +68,7 @@ class ImagePreprocessing(keras.layers.Layer):
 
     def get_config(self) -> dict[str, Any]:
         """Returns the layer's arguments."""
-        return {**super().get_config(), "pipeline": self._pipeline.to_json()}
+        return {**super().get_config(), "pipeline": self._json}
 
 
 def _from_json(text: str) -> Pipeline:

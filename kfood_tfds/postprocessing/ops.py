@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import tensorflow as tf
@@ -83,11 +83,20 @@ class Op:
         return (self,)
 
     def to_config(self) -> dict[str, Any]:
-        """Returns the op as plain JSON values, its class under ``"op"``."""
-        config: dict[str, Any] = {"op": type(self).__name__}
-        for field in dataclasses.fields(self):
-            config[field.name] = _plain(getattr(self, field.name))
-        return config
+        """Returns the op as plain JSON values, its class under ``"op"``.
+
+        Raises:
+            ValueError: If a field holds what JSON wouldn't give back.
+        """
+        name = type(self).__name__
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        if "op" in values:
+            raise ValueError(
+                "In an op's JSON 'op' is the name of its class, so no field may be called so; "
+                f"rename it. Received: {name}.op"
+            )
+        plain = {key: _plain(value, f"{name}.{key}") for key, value in values.items()}
+        return {"op": name, **plain}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -248,12 +257,27 @@ def _salt(text: str) -> Any:
     return tf.constant(parts, tf.int64)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, name: str) -> Any:
     if isinstance(value, Op):
         return value.to_config()
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [_plain(item, name) for item in value]
+    if value is not None and not isinstance(value, (bool, int, float, str)):
+        raise ValueError(
+            "An op that is written as JSON may have numbers, strings, None, ops, and tuples of "
+            f"those in its fields. Received: {name} with {value!r} of type {type(value).__name__}"
+        )
     return value
+
+
+def op_types(value: Any) -> Iterator[type[Op]]:
+    """Yields the classes of all ops in an op or a tuple, also of those in their fields."""
+    if isinstance(value, Op):
+        yield type(value)
+        value = tuple(getattr(value, field.name) for field in dataclasses.fields(value))
+    if isinstance(value, tuple):
+        for item in value:
+            yield from op_types(item)
 
 
 class UnknownOp(ValueError):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kfood_tfds.postprocessing import batching, costs
-from kfood_tfds.postprocessing.catalogue import OPS
+from kfood_tfds.postprocessing.catalogue import OPS, known_ops
 from kfood_tfds.postprocessing.color import Grayscale
 from kfood_tfds.postprocessing.decoding import CUT, IMAGE, image_size, jpeg_cut, pending_window
 from kfood_tfds.postprocessing.ops import (
@@ -23,6 +23,7 @@ from kfood_tfds.postprocessing.ops import (
     RandomPixelOp,
     example_key,
     from_config,
+    op_types,
     require,
 )
 from kfood_tfds.postprocessing.options import BatchOptions
@@ -211,7 +212,13 @@ class Pipeline:
         return costs.table(costs.measure(self.ops, ds))
 
     def to_json(self, indent: int | None = None) -> str:
-        """Returns the pipeline as JSON, with a version."""
+        """Returns the pipeline as JSON, with a version.
+
+        Raises:
+            ValueError: If what is read from it would be another pipeline: one of two ops of the
+                same name, or one that lacks what JSON can't hold.
+        """
+        known_ops(op_types(self.ops))
         config = {"version": JSON_VERSION, "ops": [op.to_config() for op in self.ops]}
         return json.dumps(config, indent=indent)
 
@@ -224,7 +231,8 @@ class Pipeline:
             extra_ops: Ops of your own that may occur in it.
 
         Raises:
-            ValueError: If it isn't JSON, or names an unknown version, op or field.
+            ValueError: If it isn't JSON, or names an unknown version, op or field, or if one of
+                ``extra_ops`` is named like another op.
         """
         config = _parsed(text)
         if not isinstance(config, dict) or set(config) != {"version", "ops"}:
@@ -238,7 +246,7 @@ class Pipeline:
             )
         if not isinstance(config["ops"], list):
             raise ValueError(f"'ops' must be a list. Received: ops={config['ops']!r}")
-        known = {**OPS, **{op.__name__: op for op in extra_ops}}
+        known = known_ops(extra_ops)
         return cls(tuple(from_config(op, known) for op in config["ops"]))
 
     def batches(

@@ -98,6 +98,20 @@ def test_names_the_ops_that_keras_was_not_told_of(own_op: Any) -> None:
             pp.ImagePreprocessing.from_config(config)
 
 
+def test_refuses_an_op_named_like_one_of_ours(own_op: Any) -> None:
+    class Resize(own_op):  # type: ignore[misc]
+        """Another class of the name."""
+
+    with pytest.raises(ValueError, match="rename yours. Received: .*Resize and kfood_tfds"):
+        pp.Pipeline((Resize(),)).as_layer()
+    config = pp.Pipeline((pp.Resize(8),)).as_layer().get_config()
+    with (
+        keras.saving.custom_object_scope({"Resize": Resize}),
+        pytest.raises(TypeError, match="rename yours"),
+    ):
+        pp.ImagePreprocessing.from_config(config)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -62,6 +63,44 @@ def test_json_and_back() -> None:
 def test_bad_json_is_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         pp.Pipeline.from_json(text)
+
+
+def _op_class(name: str, field: str = "value") -> type[pp.Op]:
+    return dataclasses.make_dataclass(name, [(field, Any, None)], bases=(pp.Op,), frozen=True)
+
+
+def test_json_holds_ops_of_ones_own() -> None:
+    outer, inner = _op_class("Outer"), _op_class("Inner")
+    pipeline = pp.Pipeline((outer((inner(0.5), inner("a"))), pp.Resize(8)))
+    extra_ops = (outer, inner, outer)
+    assert pp.Pipeline.from_json(pipeline.to_json(), extra_ops) == pipeline
+
+
+def test_json_refuses_two_ops_of_one_name() -> None:
+    ours, mine, other, outer = map(_op_class, ("Resize", "Mine", "Mine", "Outer"))
+    words = "rename yours. Received: .*Resize and kfood_tfds.postprocessing.pixels.Resize"
+    for ops in [(ours(),), (outer((None, ours())),), (pp.Resize(8), ours())]:
+        with pytest.raises(ValueError, match=words):
+            pp.Pipeline(ops).to_json()
+    with pytest.raises(ValueError, match=words):
+        pp.Pipeline.from_json('{"version": 1, "ops": []}', (ours,))
+    for ops in [(mine(), other()), (mine(other()),)]:
+        with pytest.raises(ValueError, match="Received: .*Mine and .*Mine"):
+            pp.Pipeline(ops).to_json()
+    with pytest.raises(ValueError, match="Received: .*Mine and .*Mine"):
+        pp.Pipeline.from_json('{"version": 1, "ops": []}', (mine, other))
+
+
+@pytest.mark.parametrize("value", [np.float32(0.5), {"a": 1}, [1, 2], (1, (b"a",)), np.zeros(3)])
+def test_json_refuses_fields_that_it_would_not_give_back(value: Any) -> None:
+    pipeline = pp.Pipeline((_op_class("Mine")(value),))
+    with pytest.raises(ValueError, match="numbers, strings.*Received: Mine.value with .* of type"):
+        pipeline.to_json()
+
+
+def test_json_refuses_a_field_with_the_name_of_its_own_key() -> None:
+    with pytest.raises(ValueError, match="rename it. Received: Mine.op"):
+        pp.Pipeline((_op_class("Mine", "op")(pp.Resize(8)),)).to_json()
 
 
 def test_ops_are_checked() -> None:

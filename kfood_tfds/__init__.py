@@ -21,6 +21,7 @@ _FUNCTIONS = {
     "random_access": "sources",
     "convert_to_array_record": "sources",
     "load": "configuration",
+    "mapped_dataset": "mapped",
 }
 
 

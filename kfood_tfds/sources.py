@@ -228,7 +228,7 @@ def random_access(
     Raises:
         SourceError: If the data set is not built, or not as ArrayRecord files.
     """
-    return RandomAccess(_built_directory(name, data_dir), split, image)
+    return RandomAccess(built_directory(name, data_dir), split, image)
 
 
 def convert_to_array_record(name: str = "kfood", data_dir: str | None = None) -> str:
@@ -250,7 +250,7 @@ def convert_to_array_record(name: str = "kfood", data_dir: str | None = None) ->
         SourceError: If the data set is not built, what the converter needs is not installed, or it
             has left files missing.
     """
-    directory = _built_directory(name, data_dir)
+    directory = built_directory(name, data_dir)
     _check_array_record()
     if _has_array_record(directory):
         return directory
@@ -341,7 +341,12 @@ def _whole_numbers(keys: Any, length: int) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _built_directory(name: str, data_dir: str | None) -> str:
+def built_directory(name: str, data_dir: str | None) -> str:
+    """Returns the folder of a built data set.
+
+    Raises:
+        SourceError: If it is unknown or not built.
+    """
     try:
         builder = tfds.builder(name, data_dir=data_dir)
     except tfds.core.registered.DatasetNotFoundError as error:

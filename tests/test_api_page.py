@@ -17,7 +17,7 @@ SECTIONS = {m["module"]: m["body"] for m in _SECTION.finditer(PAGE.read_text(enc
 # Faces re-export and define nothing, save for these; other modules offer what they define.
 FACES = {"kfood_tfds.postprocessing": {"SKIP_DECODING"}, "kfood_tfds.sampling": {"PyDataset"}}
 # Given by the package's `__getattr__` on first use.
-LAZY = {"load", "random_access", "convert_to_array_record"}
+LAZY = {"load", "random_access", "convert_to_array_record", "mapped_dataset"}
 
 
 def _names_on_the_page(module: str) -> list[str]:
@@ -44,6 +44,7 @@ def test_the_page_has_a_section_for_every_public_module() -> None:
         "kfood_tfds.postprocessing",
         "kfood_tfds.sampling",
         "kfood_tfds.sources",
+        "kfood_tfds.mapped",
         "kfood_tfds.statistics",
         "kfood_tfds.plots",
         "kfood_tfds.configuration",

@@ -25,7 +25,7 @@ LAYERS = (
     ("split_sizes",),
     ("postprocessing",),
     ("sampling", "sources"),
-    ("statistics",),
+    ("mapped", "statistics"),
     ("configuration", "plots", "preview"),
     ("training_check",),
     ("command_text",),
@@ -40,6 +40,7 @@ CIRCLES: dict[str, set[str]] = {
     "postprocessing": set(),
     "sampling": {"raw", "postprocessing"},
     "sources": {"raw", "split_sizes"},
+    "mapped": {"sources", "split_sizes", "postprocessing"},
     "split_sizes": set(),
 }
 

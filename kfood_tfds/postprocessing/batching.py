@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from kfood_tfds.postprocessing import outputs
+from kfood_tfds.postprocessing import mapped_pixels, outputs
 from kfood_tfds.postprocessing.decoding import IMAGE, WINDOW
 from kfood_tfds.postprocessing.ops import Example, require
 from kfood_tfds.postprocessing.options import BatchOptions
@@ -37,22 +37,27 @@ def make_batches(pipeline: Any, ds: Any, options: BatchOptions) -> Any:
     columns = outputs.Columns(options.labels, weights, options.with_ids)
     _check_single(require(ds.element_spec, columns.needs, "batches()"))
     count = examples_in(ds)
+    unread = mapped_pixels.unread(ds) if pipeline.decodes_next else None
+    records = ds if unread is None else unread.places
     workers, worker = options.num_input_pipelines, options.input_pipeline_id
     plan = Plan(count, options.batch_size, options.drop_remainder, workers, worker)
     order = _order(pipeline, ds, options, count)
     warn_if_unordered(ds, order, workers)
-    first = next(iter(ds.take(1)))
-    ordered = stream(ds, plan, order, functools.partial(padded, filler=first))
+    first = next(iter(records.take(1)))
+    ordered = stream(records, plan, order, functools.partial(padded, filler=first))
     # Without a remainder nothing is filled up, and the batch axis has a static size.
     whole = not count % (options.batch_size * workers) and not options.start_example
     even = options.drop_remainder or whole
 
-    at_once = windows_at_once(ds.element_spec, options.batch_size) if pipeline.window_ops else 1
+    at_once = (
+        windows_at_once(records.element_spec, options.batch_size) if pipeline.window_ops else 1
+    )
     items = _with_windows(pipeline, ordered.items, options, at_once)
 
     def one(example: Example, mark: tuple[Any, Any]) -> tuple[Example, Any]:
         epoch, counts = mark
         kept = columns.before(example)
+        example = example if unread is None else unread.opened(example)
         if at_once > 1:
             done = pipeline.run_from(len(pipeline.window_ops), example)
         else:
@@ -192,7 +197,11 @@ def _check_single(spec: Mapping[str, Any]) -> None:
 
 def buffer_records(ds: Any, count: int, num_bytes: int) -> int:
     """Returns how many records to mix so that their images take about ``num_bytes``."""
-    sizes = [_bytes(example[IMAGE]) for example in ds.take(_PEEK)]
+    unread = mapped_pixels.unread(ds)
+    if unread is None:
+        sizes = [_bytes(example[IMAGE]) for example in ds.take(_PEEK)]
+    else:
+        sizes = [unread.stored_bytes(example) for example in unread.places.take(_PEEK)]
     mean = max(1, sum(sizes) // max(1, len(sizes)))
     return max(1, min(count, num_bytes // mean))
 

@@ -17,6 +17,8 @@ IMAGE = "image"
 WINDOW = "pending window"
 # What it comes to in a JPEG, where it was worked out ahead; see jpeg_cut.
 CUT = "pending window/jpeg"
+# What stands in for ``decode`` where the image is something else than its bytes; see mapped_pixels.
+READER = "pending window/reader"
 
 # libjpeg interpolates chroma between columns, and not at all in images narrower than five columns.
 # A window decoded alone lacks the neighbour of its first column where that begins a block of 16,
@@ -66,14 +68,14 @@ def decoded(example: dict[str, Any]) -> dict[str, Any]:
     """
     result = dict(example)
     image = tf.convert_to_tensor(example[IMAGE])
-    window, cut = result.pop(WINDOW, None), result.pop(CUT, None)
+    window, cut, reader = (result.pop(key, None) for key in (WINDOW, CUT, READER))
     if window is not None and "crop" in example and window.shape.rank == 1:
         result["crop"] = _moved_box(example["crop"], image_size(example), window)
     if window is not None and window.shape.rank == 2:
         result[IMAGE] = _several(example, window)
     elif image.dtype == tf.string:
-        size = image_size(example) if window is not None else None
-        result[IMAGE] = decode(image, window, size, cut)
+        size = image_size(example) if window is not None or reader else None
+        result[IMAGE] = (reader or decode)(image, window, size, cut)
     elif window is not None:
         result[IMAGE] = _cut(image, window)
     return result
@@ -159,7 +161,7 @@ def _several(example: dict[str, Any], windows: Any) -> Any:
     image = tf.convert_to_tensor(example[IMAGE])
     around = tf.concat([low, high - low], axis=0)
     if image.dtype == tf.string:
-        image = decode(image, around, image_size(example))
+        image = example.get(READER, decode)(image, around, image_size(example))
     else:
         image = _cut(image, around)
     count = windows.shape[0]

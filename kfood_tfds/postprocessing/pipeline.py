@@ -86,6 +86,12 @@ class Pipeline:
         return tuple(itertools.takewhile(lambda op: op.takes_many, self.example_ops))
 
     @property
+    def decodes_next(self) -> bool:
+        """Whether an op that decodes follows on ``window_ops``, so that the window is done."""
+        following = self.example_ops[len(self.window_ops) :]
+        return bool(following) and type(following[0]).__call__ in _DECODING
+
+    @property
     def random(self) -> bool:
         """Whether any op draws at random."""
         return any(op.is_random for op in self.ops)
@@ -128,9 +134,8 @@ class Pipeline:
         examples = self._keyed(examples, seed, epochs)
         for position, op in enumerate(self.window_ops):
             examples = op(examples, position)
-        following = self.example_ops[len(self.window_ops) :]
         # Only where nothing can narrow the window any more.
-        if following and type(following[0]).__call__ in _DECODING:
+        if self.decodes_next:
             examples[CUT] = jpeg_cut(pending_window(examples), image_size(examples))
         return examples
 

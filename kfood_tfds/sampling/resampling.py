@@ -179,6 +179,10 @@ def resample(
     """
     _check_elements(ds)
     draws.check_count("seed", seed)
+    if hasattr(ds, "unread"):
+        more = {"counts": counts, "split": split, "length": length, "categories": categories}
+        places = resample(ds.unread.places, rates, seed, epoch=epoch, **more)
+        return ds.unread.with_places(places).dataset()
     if counts is None and isinstance(rates, str):
         counts = class_counts(ds)
     known = None if counts is None else as_counts(counts, split)

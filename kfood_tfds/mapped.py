@@ -7,7 +7,7 @@ data set itself.
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -23,8 +23,11 @@ from kfood_tfds.sources import SourceError, built_directory
 from kfood_tfds.split_sizes import split_size
 
 _INDEX = "pixel_index"
-_FILES = "files.json"
+_FILES = "pixel_index.json"
+_VERSION = 1
 _TFRECORD = "tfrecord"
+# Of a shard's beginning and end, to know it again.
+_LOOK = 4096
 _COPIED = (".json", ".labels.txt")
 # Length and its checksum before a record, the record's own checksum after it.
 _BEFORE, _AFTER = 12, 4
@@ -63,41 +66,40 @@ def mapped_dataset(
     from kfood_tfds.postprocessing.mapped_pixels import MappedPixels, Unread
 
     directory = built_directory(name, data_dir)
-    if "://" in directory:
-        raise SourceError(
-            f"Only files on this machine's own disks can be mapped into memory; use tfds.load. "
-            f"Received: {directory}"
-        )
-    builder = tfds.builder_from_directory(directory)
-    try:
-        split_size(builder.info, split)
-    except ValueError as error:
-        raise SourceError(f"{directory}: {error}") from error
-    sizes = _shard_sizes(builder, directory)
+    shards = _shards(directory, split)
     index = index_dir or os.path.join(directory, _INDEX)
-    if _indexed_sizes(index) != sizes:
-        _write_index(directory, sizes, index)
+    if _indexed_shards(index) != shards:
+        _write_index(directory, shards, index)
     places = tfds.builder_from_directory(index).as_dataset(
         split=split,
         decoders=SKIP_DECODING,
         read_config=tfds.ReadConfig(try_autocache=False),
     )
-    pixels = MappedPixels.of([os.path.join(directory, file) for file in sizes])
+    pixels = MappedPixels.of([os.path.join(directory, file) for file in shards])
     return Unread(places, pixels).dataset()
 
 
-def _shard_sizes(builder: Any, directory: str) -> dict[str, int]:
-    """Returns the bytes of each shard by file name, in a fixed order.
+def _shards(directory: str, split: str) -> dict[str, str]:
+    """Returns what tells each shard from others, by file name, in a fixed order.
 
     Raises:
-        SourceError: If the data set has no TFRecord files, or one of them is missing.
+        SourceError: If the folder has no TFRecord files that could be mapped, or no such split.
     """
-    formats = sorted(item.value for item in builder.info.available_file_formats())
-    if _TFRECORD not in formats:
+    if "://" in directory:
+        raise SourceError(
+            "Only files on this machine's own disks can be mapped into memory; use tfds.load. "
+            f"Received: {directory}"
+        )
+    builder = tfds.builder_from_directory(directory)
+    if builder.info.file_format.value != _TFRECORD:
         raise SourceError(
             "Images are mapped out of TFRecord files; build without --file_format. "
-            f"Received: {directory} with {', '.join(formats)} files"
+            f"Received: {directory} with {builder.info.file_format.value} files"
         )
+    try:
+        split_size(builder.info, split)
+    except ValueError as error:
+        raise SourceError(f"{directory}: {error}") from error
     names = sorted({name for info in builder.info.splits.values() for name in info.filenames})
     missing = [name for name in names if not os.path.isfile(os.path.join(directory, name))]
     if missing:
@@ -105,27 +107,39 @@ def _shard_sizes(builder: Any, directory: str) -> dict[str, int]:
             "A shard is missing; copy it there, or build anew. "
             f"Received: {directory} without {missing[0]}"
         )
-    return {name: os.path.getsize(os.path.join(directory, name)) for name in names}
+    return {name: _fingerprint(os.path.join(directory, name)) for name in names}
 
 
-def _indexed_sizes(index: str) -> dict[str, int] | None:
-    """Returns the bytes of each shard that an index was made of; None if there is no index."""
+def _fingerprint(path: str) -> str:
+    """Returns a file's size with a digest of its two ends; times change when files are copied."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        digest = hashlib.sha256(file.read(_LOOK))
+        file.seek(max(0, size - _LOOK))
+        digest.update(file.read(_LOOK))
+    return f"{size}-{digest.hexdigest()}"
+
+
+def _indexed_shards(index: str) -> Any:
+    """Returns what the shards were that an index was made of; None if there is no index."""
     try:
         found = json.loads(Path(index, _FILES).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    # A later release may note down the places in another way.
+    fits = isinstance(found, dict) and found.get("version") == _VERSION
+    return found.get("shards") if fits else None
 
 
-def _write_index(directory: str, sizes: Mapping[str, int], index: str) -> None:
+def _write_index(directory: str, shards: Mapping[str, str], index: str) -> None:
     """Writes the index of a data set's folder, at once or not at all."""
     parent = os.path.dirname(os.path.abspath(index))
     try:
         os.makedirs(parent, exist_ok=True)
         temporary = tempfile.mkdtemp(prefix=f"{os.path.basename(index)}.incomplete-", dir=parent)
         try:
-            _fill_index(directory, sizes, temporary)
-            _replace(temporary, index)
+            _fill_index(directory, shards, temporary)
+            _replace(temporary, index, shards)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
@@ -133,35 +147,35 @@ def _write_index(directory: str, sizes: Mapping[str, int], index: str) -> None:
             "The index of the images is written beside the shards, once; name another folder as "
             f"index_dir if this one can't be written to. Received: {index}: {error}"
         ) from error
-    # Another process may have been faster, or may have indexed something else.
-    if _indexed_sizes(index) != sizes:
-        raise SourceError(
-            "The index was written while the shards, or another index in its place, changed; open "
-            f"the data set once more. Received: {index}"
-        )
 
 
-def _replace(temporary: str, index: str) -> None:
-    """Puts a finished index in the place of an outdated one."""
+def _replace(temporary: str, index: str, shards: Mapping[str, str]) -> None:
+    """Puts a finished index in the place of an outdated one, if no other process has done so."""
+    if _indexed_shards(index) == shards:
+        return
     # Only an index is taken away, not what else a user may have named.
     if os.path.isfile(os.path.join(index, _FILES)):
         shutil.rmtree(index, ignore_errors=True)
     # mkdtemp's folders are their owner's alone.
     os.chmod(temporary, 0o755)
-    with contextlib.suppress(FileExistsError):
+    try:
         os.rename(temporary, index)
+    except OSError:
+        if _indexed_shards(index) != shards:
+            raise
 
 
-def _fill_index(directory: str, sizes: Mapping[str, int], folder: str) -> None:
+def _fill_index(directory: str, shards: Mapping[str, str], folder: str) -> None:
     for file in sorted(os.listdir(directory)):
         if file.endswith(_COPIED):
             shutil.copyfile(os.path.join(directory, file), os.path.join(folder, file))
-    total = sum(sizes.values())
+    total = sum(os.path.getsize(os.path.join(directory, file)) for file in shards)
     tqdm = tfds.core.utils.tqdm_utils.tqdm
     with tqdm(total=total, desc="Indexing images", unit="B", unit_scale=True, leave=False) as bar:
-        for number, file in enumerate(sizes):
+        for number, file in enumerate(shards):
             _index_shard(number, directory, file, folder, bar.update)
-    Path(folder, _FILES).write_text(json.dumps(sizes), encoding="utf-8")
+    found = {"version": _VERSION, "shards": shards}
+    Path(folder, _FILES).write_text(json.dumps(found, indent=1), encoding="utf-8")
 
 
 def _index_shard(number: int, directory: str, file: str, folder: str, update: Any) -> None:

@@ -209,10 +209,25 @@ def test_an_index_of_other_shards_is_written_anew(data_dir: Path, tmp_path: Path
     assert _same(ds, _loaded(other)) == COUNT - 2
 
 
-@pytest.mark.parametrize("text", ["", "[1]", "{"])
+def test_shards_of_the_same_size_are_told_apart(data_dir: Path, tmp_path: Path) -> None:
+    mapped.mapped_dataset("bitmaps", "train", str(data_dir))
+    other = tmp_path / "other"
+    mirrored = [_example(number) for number in range(COUNT)]
+    for example in mirrored:
+        example["image"] = example["image"][:54] + example["image"][:53:-1]
+    _store(other, "bitmaps", mirrored)
+    sizes = [[path.stat().st_size for path in _shards(folder)] for folder in (data_dir, other)]
+    assert sizes[0] == sizes[1]
+    shutil.copytree(_index(data_dir), _index(other))
+    mapped.mapped_dataset("bitmaps", "train", str(other))
+    texts = [(_index(folder) / "pixel_index.json").read_text() for folder in (data_dir, other)]
+    assert texts[0] != texts[1]
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", '{"version": 2, "shards": {}}', '{"version": 1}'])
 def test_a_broken_index_is_written_anew(data_dir: Path, text: str) -> None:
     mapped.mapped_dataset("bitmaps", "train", str(data_dir))
-    (_index(data_dir) / "files.json").write_text(text)
+    (_index(data_dir) / "pixel_index.json").write_text(text)
     ds = mapped.mapped_dataset("bitmaps", "train", str(data_dir))
     assert _same(ds, _loaded(data_dir)) == COUNT - 5
 
@@ -229,6 +244,22 @@ def test_an_interrupted_index_leaves_nothing(data_dir: Path, monkeypatch: Any) -
     with pytest.raises(KeyboardInterrupt):
         mapped.mapped_dataset("bitmaps", "train", str(data_dir))
     assert sorted(_index(data_dir).parent.iterdir()) == before
+
+
+def test_the_index_of_a_faster_process_stays(data_dir: Path, monkeypatch: Any) -> None:
+    def slowly(*arguments: Any) -> None:
+        filled(*arguments)
+        # In the meantime another process does the same.
+        monkeypatch.setattr(mapped, "_fill_index", filled)
+        mapped.mapped_dataset("bitmaps", "train", str(data_dir))
+        (_index(data_dir) / "mark").touch()
+
+    filled = mapped._fill_index
+    monkeypatch.setattr(mapped, "_fill_index", slowly)
+    ds = mapped.mapped_dataset("bitmaps", "train", str(data_dir))
+    assert (_index(data_dir) / "mark").exists()
+    assert not list(_index(data_dir).parent.glob("*incomplete*"))
+    assert _same(ds, _loaded(data_dir)) == COUNT - 5
 
 
 def test_another_folder_for_the_index(data_dir: Path, tmp_path: Path) -> None:
@@ -314,11 +345,15 @@ def test_bytes_that_look_like_the_image_before_it(tmp_path: Path) -> None:
     assert _same(ds, tfds.load("twins", split="train", data_dir=tmp_path)) == 3
 
 
-def test_what_is_not_there_is_refused(stored: Path, tmp_path: Path) -> None:
+def test_what_is_not_there_is_refused(stored: Path, tmp_path: Path, monkeypatch: Any) -> None:
     with pytest.raises(sources.SourceError, match="Received: name='nothing'"):
         mapped.mapped_dataset("nothing", "train", str(stored))
     with pytest.raises(sources.SourceError, match=r"has the splits \['test', 'train'\]"):
         mapped.mapped_dataset("bitmaps", "validation", str(stored))
+    monkeypatch.setattr(mapped, "built_directory", lambda name, data_dir: "gs://bucket/bitmaps")
+    with pytest.raises(sources.SourceError, match="own disks.*tfds.load. Received: gs://bucket"):
+        mapped.mapped_dataset("bitmaps", "train")
+    monkeypatch.undo()
     if sys.platform.startswith(("linux", "darwin")):
         pytest.importorskip("array_record", reason="array_record is not installed")
         _store(tmp_path, "numbered", [_example(0)], "array_record")
@@ -348,5 +383,7 @@ print("loss", model.fit(batches, epochs=2, shuffle=False, verbose=0).history["lo
     assert done.stdout.startswith("loss [")
     ds = mapped.mapped_dataset("kfood/320px-raw", "train", str(tmp_path))
     assert _same(ds, builder.as_dataset(split="train")) == int(ds.cardinality()) > 3
-    sizes = json.loads((Path(builder.data_dir) / "pixel_index" / "files.json").read_text())
-    assert all((Path(builder.data_dir) / name).stat().st_size == sizes[name] for name in sizes)
+    shards = json.loads((Path(builder.data_dir) / "pixel_index" / "pixel_index.json").read_text())
+    assert set(shards["shards"]) == {
+        path.name for path in Path(builder.data_dir).glob("*.tfrecord*")
+    }

@@ -155,7 +155,7 @@ def test_every_command_and_snippet_runs(place: Path) -> None:
     # TFDS keeps the configurations of one's own in a hidden folder beside them.
     folders = (place / "data" / "kfood").glob("[!.]*")
     built = {folder.name for folder in folders}
-    assert built == {"320px", "three"}
+    assert built == {"320px", "320px-raw", "three"}
 
 
 @pytest.mark.parametrize("readme", READMES)
